@@ -76,9 +76,9 @@ test('a restore recreates every row, key, index, trigger and sequence', async ()
   assert.equal(await renderSchema(target.db), await renderSchema(api.db))
   assert.deepEqual(await listIndexes(target.db), await listIndexes(api.db))
   const ids = sql`
-    select (select max(service_id) from service) as there, nextval(pg_get_serial_sequence('service', 'service_id')) as next`
-  const row = await target.db.row<{ there: number; next: string }>(ids)
-  assert.ok(row && Number(row.next) > row.there)
+    select (select max(service_id) from service) as latest, nextval(pg_get_serial_sequence('service', 'service_id')) as next`
+  const row = await target.db.row<{ latest: number; next: string }>(ids)
+  assert.ok(row && Number(row.next) > row.latest)
 })
 
 test('a restored database serves the same passwords, keys, records and changes', async () => {
@@ -114,11 +114,11 @@ test('a restore with possible loss rejects old cursors and accepts new ones', as
   try {
     const expired = await server.sendRequest(`/changes?after_cursor=${changes.json.meta.endCursor}`, { headers })
     assert.deepEqual([expired.status, expired.json.code], [410, 'cursor_expired'])
-    const old = await server.sendRequest(`/customers/search?after_cursor=${pagination.json.meta.endCursor}`, {
+    const rejectedPage = await server.sendRequest(`/customers/search?after_cursor=${pagination.json.meta.endCursor}`, {
       headers,
     })
-    assert.equal(old.status, 400)
-    assert.match(old.text, /was created before a restore or a time correction of the service/)
+    assert.equal(rejectedPage.status, 400)
+    assert.match(rejectedPage.text, /was created before a restore or a time correction of the service/)
     const [newChanges, firstPage] = [
       await server.sendRequest('/changes', { headers }),
       await server.sendRequest('/customers/search?limit=1', { headers }),

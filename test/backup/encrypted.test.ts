@@ -119,7 +119,7 @@ test('backup verify checks the signature, and the rows with the identity', async
 
 test('damaged and truncated encrypted backups are reported', async () => {
   const bytes = fs.readFileSync(file)
-  const bad = join(home, 'bad')
+  const badFile = join(home, 'bad')
   const environment = createEnvironment(api.database)
   for (const [content, reason] of [
     [bytes.subarray(0, -200), 'its end is missing'],
@@ -127,13 +127,13 @@ test('damaged and truncated encrypted backups are reported', async () => {
     [flipBit(bytes, 2_000), 'its content differs from its manifest'],
     [flipBit(bytes, bytes.length - 200), '(its manifest|its content has|its end)'],
   ] as const) {
-    fs.writeFileSync(bad, content)
-    const { code, err } = await runCommand(['backup', 'verify', bad], environment)
+    fs.writeFileSync(badFile, content)
+    const { code, err } = await runCommand(['backup', 'verify', badFile], environment)
     assert.equal(code, 1)
     assert.match(err, new RegExp(`bad is damaged: ${reason}.*\\. Use another backup\\.`))
   }
-  fs.writeFileSync(bad, flipBit(bytes, 2_000))
-  const { err } = await runCommand(['backup', 'verify', bad, '--identity', identity], environment)
+  fs.writeFileSync(badFile, flipBit(bytes, 2_000))
+  const { err } = await runCommand(['backup', 'verify', badFile, '--identity', identity], environment)
   assert.match(
     err,
     /bad is damaged: (it can't be decrypted|its content differs from its manifest)\. Use another backup\./,

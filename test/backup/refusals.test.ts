@@ -48,20 +48,24 @@ const countTables = async ({ db }: TestDatabase) =>
 
 test('a backup with any missing or changed byte is rejected', async () => {
   const bytes = fs.readFileSync(file)
-  const bad = join(home, 'bad')
+  const badFile = join(home, 'bad')
   const step = Math.ceil(bytes.length / 200)
   for (let at = 0; at < bytes.length; at += step) {
     const flipped = Buffer.from(bytes)
     flipped.writeUInt8((bytes[at] ?? 0) ^ 0x10, at)
-    fs.writeFileSync(bad, flipped)
-    await assert.rejects(verify(bad), /is damaged: |is not a backup\. |by another version of Tillbridge/, `byte ${at}`)
-    fs.writeFileSync(bad, bytes.subarray(0, at))
-    await assert.rejects(verify(bad), /is damaged: |is not a backup\. /, `cut after ${at}`)
+    fs.writeFileSync(badFile, flipped)
+    await assert.rejects(
+      verify(badFile),
+      /is damaged: |is not a backup\. |by another version of Tillbridge/,
+      `byte ${at}`,
+    )
+    fs.writeFileSync(badFile, bytes.subarray(0, at))
+    await assert.rejects(verify(badFile), /is damaged: |is not a backup\. /, `cut after ${at}`)
   }
 })
 
 test('a backup whose rows do not match their count is rejected', async () => {
-  const bad = join(home, 'bad')
+  const badFile = join(home, 'bad')
   const head = { release: '1', postgres: '18', takenAt: '', migrations: [], secret: '' }
   const end = { tables: [{ name: 'store', rows: 1, sha256: 'x' }], sequences: [] }
   const frames = [
@@ -70,10 +74,10 @@ test('a backup whose rows do not match their count is rejected', async () => {
     encodeFrame('D', Buffer.from('a\n')),
     encodeFrame('E', end),
   ]
-  await writeFrames(bad, frames)
-  await assert.rejects(verify(bad), /the rows of store differ from what was written/)
-  await writeFrames(bad, frames.slice(0, 3))
-  await assert.rejects(verify(bad), /its end is missing/)
+  await writeFrames(badFile, frames)
+  await assert.rejects(verify(badFile), /the rows of store differ from what was written/)
+  await writeFrames(badFile, frames.slice(0, 3))
+  await assert.rejects(verify(badFile), /its end is missing/)
 })
 
 test('a backup that another secret signed is rejected', async () => {

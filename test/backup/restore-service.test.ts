@@ -45,7 +45,15 @@ async function digestRows(db: Db, { service }: Pick<Caller, 'service'>) {
   return digests
 }
 
-const buildArgs = (...more: string[]) => ['service', 'restore', api.service.name, file, '--identity', identity, ...more]
+const buildArgs = (...options: string[]) => [
+  'service',
+  'restore',
+  api.service.name,
+  file,
+  '--identity',
+  identity,
+  ...options,
+]
 const buildConfirmedArgs = () => buildArgs('--yes', api.service.name)
 const addCustomer = (caller: Caller) => post(caller, '/customers', buildCustomer())
 const getChanges = (from?: string) =>
@@ -109,11 +117,11 @@ test('a dry run shows the rows of each table and replaces nothing', async () => 
 
 test('a service is restored only after typing its name', async () => {
   const program = ['sh', '-c', `echo no | '${process.execPath}' '${cli}' "$@"`, 'sh'] as const
-  for (const [args, how] of [
+  for (const [args, runOptions] of [
     [buildArgs(), { program }],
     [buildArgs('--yes', 'other'), {}],
   ] as const) {
-    const { code, err } = await runCommand(args, environment, how)
+    const { code, err } = await runCommand(args, environment, runOptions)
     assert.equal(code, 1)
     assert.match(err, /Nothing was replaced\.$/m)
   }

@@ -56,8 +56,8 @@ async function testStorage(storage: Environment, list: () => string[]) {
     'the output must not name a temporary file',
   )
   assert.match(output, new RegExp(`^Backup ${first} deleted, because BACKUP_KEEP is 1\\.$`, 'm'))
-  const [name = '', ...more] = list().filter(isBackup)
-  assert.deepEqual(more, [])
+  const [name = '', ...otherBackups] = list().filter(isBackup)
+  assert.deepEqual(otherBackups, [])
   assert.notEqual(name, first)
   assert.ok(list().includes('notes.txt'), 'a file of another program must be kept')
   assert.match(await runSuccessfully(['backup', 'list'], settings), new RegExp(`^${name} +0\\.0 MB$`, 'm'))

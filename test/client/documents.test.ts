@@ -10,8 +10,8 @@ const files = await buildClientFiles()
 
 test("the client's schemas and operations match the API", async () => {
   for (const [name, text] of Object.entries(files)) {
-    const stored = await readFile(new URL(name, source), 'utf8').catch(() => '')
-    assert.ok(stored === text, `client/src/${name} is stale: run \`npm run docs\``)
+    const storedText = await readFile(new URL(name, source), 'utf8').catch(() => '')
+    assert.ok(storedText === text, `client/src/${name} is stale: run \`npm run docs\``)
   }
 })
 

@@ -122,10 +122,10 @@ test('a write already in progress is waited for', async () => {
     await lockingClient.query('begin')
     await lockingClient.query('lock table customer in share mode')
     const [body, options] = [buildCustomer(), { idempotencyKey: 'same-key' }]
-    const both = Promise.all([client.customers.create(body, options), client.customers.create(body, options)])
+    const bothCreations = Promise.all([client.customers.create(body, options), client.customers.create(body, options)])
     await delay(300)
     await lockingClient.query('rollback')
-    const [first, other] = await both
+    const [first, other] = await bothCreations
     assert.equal(first.id, other.id)
     assert.deepEqual([first, other].map(response => responseMeta(response)?.replayed).sort(), [false, true])
   } finally {

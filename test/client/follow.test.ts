@@ -27,13 +27,13 @@ test('an interrupted run repeats unsaved changes and the next continues', async 
     }
     return ids
   }
-  const all = ['store 1001', 'store 1002', 'customer 65432', 'customer 65433'].map(record => `changed ${record}`)
+  const expected = ['store 1001', 'store 1002', 'customer 65432', 'customer 65433'].map(record => `changed ${record}`)
   assert.equal((await run(3)).length, 3)
   assert.equal(savedCursor, undefined)
   const ids = await run(5, async count => {
     if (count === 4) await renameCustomer('65432', 'Smythe')
   })
-  assert.deepEqual(ids.slice(0, 4).sort(), all.sort())
+  assert.deepEqual(ids.slice(0, 4).sort(), expected.sort())
   assert.equal(ids[4], 'changed customer 65432')
   await renameCustomer('65433', 'Smythe')
   assert.deepEqual(await run(2), ['changed customer 65432', 'changed customer 65433'])

@@ -42,12 +42,12 @@ async function sendRequest(path: string, body?: object | string, headers: Record
   return { status: response.status, json: (await response.json()) as any }
 }
 
-const buildBasket = (basket: string, more: object) => ({
+const buildBasket = (basket: string, overrides: object) => ({
   basket,
   customerId: '65432',
   address,
   lines: [{ sku: 'HOOD-S', quantity: 2, price: '29.99' }],
-  ...more,
+  ...overrides,
 })
 const getBalance = async (number: string) =>
   (await api.get(`/vouchers/${number}`, { 'x-voucher-pin': pin })).json.data.availableAmount

@@ -15,9 +15,9 @@ export const toApiKey = ({ username, password }: Caller) => Buffer.from(`${usern
 /** Makes the runtime's `fetch`, which clients use, trust a certificate authority. */
 export const trustCertificate = (ca: string) => setDefaultCACertificates([...getCACertificates('default'), ca])
 
-export function createClient(api: TestApi, caller: Caller = api, more: Partial<Connection> = {}): Tillbridge {
+export function createClient(api: TestApi, caller: Caller = api, options: Partial<Connection> = {}): Tillbridge {
   trustCertificate(api.ca)
-  return tillbridge({ url: api.baseUrl, apiKey: toApiKey(caller), service: caller.service.name, ...more })
+  return tillbridge({ url: api.baseUrl, apiKey: toApiKey(caller), service: caller.service.name, ...options })
 }
 
 /** A proxy between client and service that forwards everything by default. */

@@ -45,8 +45,8 @@ test('a delivery signed by another implementation is verified in every form', as
 test('either secret verifies a delivery during a rotation', async () => {
   const [first, other] = [sign(), sign({ by: previousSecret })]
   for (const headers of [first, other]) await verifyWebhook(body, headers, [previousSecret, secret])
-  const both = `v1a,AAAA ${first['webhook-signature']} ${other['webhook-signature']}`
-  await verifyWebhook(body, { ...first, 'webhook-signature': both }, previousSecret)
+  const bothSignatures = `v1a,AAAA ${first['webhook-signature']} ${other['webhook-signature']}`
+  await verifyWebhook(body, { ...first, 'webhook-signature': bothSignatures }, previousSecret)
   await assertRejected('signature_wrong', other)
   await assertRejected('signature_wrong', first, body, [])
 })

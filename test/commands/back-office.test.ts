@@ -101,7 +101,7 @@ describe('tillbridge back-office', () => {
       ...['gateway.pay.pal.cardType=PP', 'gateway.zip.origin=Zip'],
     )
     assert.match(set, /^Payment gateway zip not found in luma\. Add it: tillbridge service set luma gateways=…$/m)
-    const shown = await runCli('show', 'luma')
+    const settings = await runCli('show', 'luma')
     for (const line of [
       ...[
         'interval.customers = 5m',
@@ -111,7 +111,7 @@ describe('tillbridge back-office', () => {
       ],
       ...['gateway.pay.pal.merchantId = PAYPAL', 'gateway.pay.pal.cardType = PP', 'gateway.zip.origin = Zip'],
     ])
-      assert.ok(shown.split('\n').includes(line), `${line} in\n${shown}`)
+      assert.ok(settings.split('\n').includes(line), `${line} in\n${settings}`)
     await runCli(
       'set',
       'luma',
@@ -162,7 +162,7 @@ describe('tillbridge back-office', () => {
   })
 
   test('set rejects an unknown sync and changes nothing', async () => {
-    const shown = await runCli('show', 'luma')
+    const original = await runCli('show', 'luma')
     const unknown = await runFailing('set', 'luma', 'interval.colour=5m', 'interval.stock=2m')
     assert.equal(unknown.code, 1)
     assert.match(unknown.err, /interval\.colour: sync colour not found\. Syncs: references, stores, products, stock,/)
@@ -171,7 +171,7 @@ describe('tillbridge back-office', () => {
       severalInvalid.err,
       /: interval\.stock must be an interval .*\n"colour=blue" must have .*\n"gateway\.visa=x" must have /,
     )
-    assert.equal(await runCli('show', 'luma'), shown)
+    assert.equal(await runCli('show', 'luma'), original)
   })
 
   test('the start message and doctor report that no process runs jobs', async () => {

@@ -22,8 +22,8 @@ const listCommands = (command: Command, path: string[] = []): { path: string[]; 
 ]
 
 test('the help of every command has examples of existing commands', async () => {
-  const all = listCommands(await buildProgram())
-  const names = all.map(({ path }) => path.join(' '))
+  const commands = listCommands(await buildProgram())
+  const names = commands.map(({ path }) => path.join(' '))
   for (const name of [
     'start',
     'migrate',
@@ -46,7 +46,7 @@ test('the help of every command has examples of existing commands', async () => 
     'doctor',
   ])
     assert.ok(names.includes(name), name)
-  for (const { path, help } of all) {
+  for (const { path, help } of commands) {
     const examples = [...help.matchAll(/^ {2}\$ tillbridge (.*)$/gm)].map(([, example = '']) => example)
     assert.ok(examples.length > 0, `tillbridge ${path.join(' ')} --help must have examples`)
     for (const example of examples) {
@@ -57,7 +57,7 @@ test('the help of every command has examples of existing commands', async () => 
     }
   }
   for (const path of [[], ['voucher'], ['account', 'add']]) {
-    const help = all.find(command => command.path.join(' ') === path.join(' '))?.help
+    const help = commands.find(command => command.path.join(' ') === path.join(' '))?.help
     assert.equal(await runSuccessfully([...path, '--help'], environment), help)
   }
   assert.ok(!fs.existsSync(environment.DATA_DIR))

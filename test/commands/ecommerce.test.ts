@@ -68,12 +68,12 @@ describe('tillbridge ecommerce', () => {
     const output = await runCli('test', 'luma')
     assert.match(output, /Connected: luma-au, plan Basic, AUD, Australia\/Melbourne\./)
     assert.match(output, /All scopes are granted/)
-    const token =
+    const tokenQuery =
       "select encode(encrypted_token, 'hex') as token from ecommerce_connection where encrypted_token is not null"
-    const stored = await query(token)
-    assert.equal(stored.length, 1)
+    const storedToken = await query(tokenQuery)
+    assert.equal(storedToken.length, 1)
     await runCli('test', 'luma')
-    assert.deepEqual(await query(token), stored)
+    assert.deepEqual(await query(tokenQuery), storedToken)
   })
 
   test('test names missing scopes, protected data and another currency', async () => {

@@ -32,8 +32,8 @@ after(async () => {
 })
 
 /** Returns the doctor's line about sign-in. */
-const checkSignIn = async (more: Record<string, string> = {}) => {
-  const { out } = await runCommand(['doctor', '--json'], { ...environment, ...more })
+const checkSignIn = async (overrides: Record<string, string> = {}) => {
+  const { out } = await runCommand(['doctor', '--json'], { ...environment, ...overrides })
   return JSON.parse(out).find(({ check }: { check: string }) => check === 'Sign-in')
 }
 

@@ -69,10 +69,10 @@ test('an edited rejected file is kept; an untouched one is deleted', () => {
   const corrected = readText('gateways.csv.rejected.csv').replace('a\tb', 'ab')
   writeFileSync(toPath('gateways.csv'), 'name\npaypal\n')
   writeFileSync(toPath('gateways.csv.rejected.csv'), corrected)
-  const good = runImport('payment-gateways', 'gateways.csv')
-  assert.deepEqual([good.status, readText('gateways.csv.rejected.csv')], [0, corrected])
+  const successful = runImport('payment-gateways', 'gateways.csv')
+  assert.deepEqual([successful.status, readText('gateways.csv.rejected.csv')], [0, corrected])
   assert.match(
-    good.stdout,
+    successful.stdout,
     /^gateways\.csv\.rejected\.csv was edited or belongs to another import, so it was not changed/m,
   )
   assert.equal(runImport('payment-gateways', 'gateways.csv.rejected.csv').status, 0)

@@ -201,13 +201,13 @@ test('words of Western languages are read with the confidence of the guess', () 
     [1, 'low'],
     [2, 'high'],
   ] as const) {
-    const few = repeats === 1 ? names.slice(0, 2) : [...names, ...names]
-    const lines = few.map((name, i) => `w${i},W${i},${name.replace('’', '\x92')}\n`).join('')
+    const someNames = repeats === 1 ? names.slice(0, 2) : [...names, ...names]
+    const lines = someNames.map((name, i) => `w${i},W${i},${name.replace('’', '\x92')}\n`).join('')
     writeFileSync(toPath('west.csv'), Buffer.from(`id,code,surname\n${lines}`, 'latin1'))
     const { status, out, err } = runImport('staff', 'west.csv')
     assert.equal(status, 0, err)
     assert.match(err, new RegExp(`read as Windows-1252 with ${confidence} confidence`))
-    assert.match(out, new RegExp(`^${few.length} +read as Windows-1252 with ${confidence} confidence`, 'm'))
+    assert.match(out, new RegExp(`^${someNames.length} +read as Windows-1252 with ${confidence} confidence`, 'm'))
   }
 })
 
@@ -248,20 +248,20 @@ test('rejections are grouped with counts and examples; --stop-after ends early',
   )
   writeFileSync(toPath('goods.csv'), `productId,name,colourId,skuId,sizeCode,price,sequence\n${lines.join('')}`)
   const args = ['products', 'goods.csv', '--set', 'productCode=X']
-  const all = runImport(...args, '--dry-run')
-  assert.equal(all.status, 2)
+  const dryRun = runImport(...args, '--dry-run')
+  assert.equal(dryRun.status, 2)
   assert.match(
-    all.out,
+    dryRun.out,
     /^2,500 +price +must have a decimal point, not a comma. To read such numbers, use --decimal , +line 3 +"1,50"$/m,
   )
-  assert.match(all.out, /^2,500 +price +must be an amount: .* +line 2 +"free"$/m)
-  assert.match(all.out, /^1,000 +sequence +must be an integer and can't have decimals +line 2 +"1\.5"$/m)
-  assert.match(all.out, /Correct them in goods\.csv before you import it\.$/m)
-  const few = runImport(...args, '--stop-after', '10')
-  assert.match(few.out, /Correct them, then import that file with the same options\.$/m)
-  assert.deepEqual([few.status, /goods\.csv +2,000 +0 +0 +0 +2,000/.test(few.out)], [2, true], few.out)
+  assert.match(dryRun.out, /^2,500 +price +must be an amount: .* +line 2 +"free"$/m)
+  assert.match(dryRun.out, /^1,000 +sequence +must be an integer and can't have decimals +line 2 +"1\.5"$/m)
+  assert.match(dryRun.out, /Correct them in goods\.csv before you import it\.$/m)
+  const stopped = runImport(...args, '--stop-after', '10')
+  assert.match(stopped.out, /Correct them, then import that file with the same options\.$/m)
+  assert.deepEqual([stopped.status, /goods\.csv +2,000 +0 +0 +0 +2,000/.test(stopped.out)], [2, true], stopped.out)
   assert.match(
-    few.out,
+    stopped.out,
     /^Stopped after line 2,001 of goods\.csv\. The lines before it are imported\. To continue, import it again with --resume\.$/m,
   )
 })

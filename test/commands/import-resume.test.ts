@@ -81,9 +81,9 @@ test('a killed import keeps whole batches and --resume continues after them', as
   const rejected = new Set(['', '-2'].flatMap(number => readRejectedLines(`killed.csv.rejected${number}.csv`)))
   assert.equal(rejected.size, batchCount)
 
-  const again = runCustomerImport('killed.csv', '--resume')
+  const repeated = runCustomerImport('killed.csv', '--resume')
   assert.match(
-    again.stderr,
+    repeated.stderr,
     /^No import of this content of killed\.csv was interrupted. Starting at the first line\.$/m,
   )
 })
@@ -98,9 +98,9 @@ test('a stopped import explains --resume, which requires the same file', async (
   assert.match(other.stdout, /^stopped\.csv +2,000 /m)
 
   writeFileSync(join(shop.directory, 'stopped.csv'), file)
-  const again = runCustomerImport('stopped.csv', '--stop-after', '1')
+  const restarted = runCustomerImport('stopped.csv', '--stop-after', '1')
   assert.match(
-    again.stderr,
+    restarted.stderr,
     new RegExp(`after line ${line.toLocaleString('en')}\\. Starting at the first line\\. To resume, use --resume\\.`),
   )
   const resumed = runCustomerImport('stopped.csv', '--resume')
@@ -125,8 +125,8 @@ test('a kill may leave the later of two batches for --resume', async () => {
     ['productId,productCode,name,colourId,skuId,sku,sizeCode,price', ...products].join('\n'),
   )
   const buildBatch = (store: number, skuIds: string[]) => skuIds.map(sku => `${store},${sku},5`)
-  const [early, late] = [skus.slice(0, batchSize), skus.slice(batchSize)]
-  const stock = [...buildBatch(2, early), ...buildBatch(1, early), ...buildBatch(2, late)]
+  const [firstSkus, lastSkus] = [skus.slice(0, batchSize), skus.slice(batchSize)]
+  const stock = [...buildBatch(2, firstSkus), ...buildBatch(1, firstSkus), ...buildBatch(2, lastSkus)]
   writeFileSync(join(shop.directory, 'stock.csv'), ['storeNumber,skuId,freeStock', ...stock].join('\n'))
   const countSkusByStore = () =>
     shop.queryRows('select store_id as store, count(*)::integer as skus from stock group by 1 order by 1')

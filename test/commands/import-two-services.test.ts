@@ -41,8 +41,8 @@ test('two services importing one file get two complete rejected files', async ()
     readFileSync(join(shop.directory, name), 'utf8').trim().split('\n').length - 1
   assert.deepEqual([countRejectedLines('both.csv.rejected.csv'), countRejectedLines('both.csv.rejected-2.csv')], [5, 5])
   assert.match(first.out, /both\.csv\.rejected\.csv .*another import/)
-  const again = startImport('shop')
-  await again.ended
+  const repeated = startImport('shop')
+  await repeated.ended
   const names = readdirSync(shop.directory).filter(name => name.startsWith('both.csv.'))
   assert.deepEqual(names.sort(), ['both.csv.rejected-2.csv', 'both.csv.rejected.csv'])
 })

@@ -24,9 +24,12 @@ function runImport(args: string[], input = '') {
 }
 
 test('the exit code distinguishes success, rejected lines and failure', async () => {
-  const good = runImport(['payment-gateways', '-'], 'name\npaypal\n')
-  assert.deepEqual([good.status, good.stderr], [0, ''])
-  assert.match(good.stdout, /^file +read +new +changed +unchanged +rejected\n.*\nstandard input +1 +1 +0 +0 +0\n$/)
+  const successful = runImport(['payment-gateways', '-'], 'name\npaypal\n')
+  assert.deepEqual([successful.status, successful.stderr], [0, ''])
+  assert.match(
+    successful.stdout,
+    /^file +read +new +changed +unchanged +rejected\n.*\nstandard input +1 +1 +0 +0 +0\n$/,
+  )
 
   const rejectedFile = join(shop.directory, 'import-payment-gateways.rejected.csv')
   const partly = runImport(['payment-gateways', '-'], 'name\npaypal\nstripe,1\n')

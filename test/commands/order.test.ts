@@ -264,13 +264,13 @@ test('a missing order, return or service is named, also across services', async 
 })
 
 test('a refund restores vouchers first, in number order', async () => {
-  const own = await api.createService({ ...settings, fulfilment: 'automatic' })
-  await fillShop(api.db, own.service)
+  const automaticShop = await api.createService({ ...settings, fulfilment: 'automatic' })
+  await fillShop(api.db, automaticShop.service)
   const [first, second] = ['700', '701']
   await insertVouchers(
     api.db,
     api.keys,
-    own.service,
+    automaticShop.service,
     [first, second].map(number => ({
       number,
       pin: '004200',
@@ -283,9 +283,10 @@ test('a refund restores vouchers first, in number order', async () => {
   const readBalances = () =>
     Promise.all([first, second].map(async number => (await lookUpVoucher(number)).availableAmount))
   const lookUpVoucher = async (number: string) =>
-    (await post(own, '/vouchers/lookup', { number, pin: '004200' })).json.data
+    (await post(automaticShop, '/vouchers/lookup', { number, pin: '004200' })).json.data
   const buildPayment = async (number: string, amount: string) => {
-    const { validationId } = (await post(own, '/vouchers/validate', { number, pin: '004200', amount })).json.data
+    const { validationId } = (await post(automaticShop, '/vouchers/validate', { number, pin: '004200', amount })).json
+      .data
     return { gateway: 'visa', amount, voucher: { number, validationId } }
   }
   const payments = [
@@ -293,12 +294,14 @@ test('a refund restores vouchers first, in number order', async () => {
     await buildPayment(first, '8.00'),
     await buildPayment(second, '5.00'),
   ]
-  const order = await placeOrder(own, [{ sku: 'TEE', quantity: 2 }], { payments })
+  const order = await placeOrder(automaticShop, [{ sku: 'TEE', quantity: 2 }], { payments })
   assert.deepEqual(await readBalances(), ['0.00', '3.00'])
   const refundOne = async () => {
-    const { returnNumber } = getCreatedRecord(await post(own, `/orders/${order.id}/returns`, buildReturn({ TEE: 1 })))
+    const { returnNumber } = getCreatedRecord(
+      await post(automaticShop, `/orders/${order.id}/returns`, buildReturn({ TEE: 1 })),
+    )
     for (const name of ['receive', 'refund']) {
-      const output = await runOrderCommand('return', returnNumber, name, '--service', own.service.name)
+      const output = await runOrderCommand('return', returnNumber, name, '--service', automaticShop.service.name)
       if (name === 'refund') return output
     }
     return ''

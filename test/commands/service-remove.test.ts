@@ -86,16 +86,16 @@ after(async () => {
   await api.stop()
 })
 
-const buildRemoveArgs = (name: string, ...more: string[]) => ['service', 'remove', name, ...more]
+const buildRemoveArgs = (name: string, ...options: string[]) => ['service', 'remove', name, ...options]
 const getStatus = async (caller: Caller) => (await caller.get('/stores')).status
 
 test('a service is removed only after typing its name again', async () => {
-  for (const [more, runOptions] of [
+  for (const [options, runOptions] of [
     [['--yes', 'other'], undefined],
     [[], typeAnswer('y')],
     [[], typeAnswer('')],
   ] as const) {
-    const { code, err } = await runCommand(buildRemoveArgs(api.service.name, ...more), environment, runOptions)
+    const { code, err } = await runCommand(buildRemoveArgs(api.service.name, ...options), environment, runOptions)
     assert.equal(code, 1)
     assert.match(err, /Nothing was deleted\.$/m)
   }

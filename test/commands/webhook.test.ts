@@ -115,14 +115,14 @@ test('impossible requests are rejected with a message', async () => {
     await runRejectedAdd([receiver.url, '--kinds', 'shoes']),
     /^tillbridge: Record type shoes not found\. Types: store, /,
   )
-  for (const [description, fault] of [
+  for (const [description, problem] of [
     ['a\nb', "can't contain a line break (character 2)"],
     ['\u001b[31mred', "can't contain the control character U+001B (character 1)"],
     ['a'.repeat(251), 'can have at most 250 characters; it has 251'],
   ] as const)
     assert.equal(
       await runRejectedAdd([receiver.url, '--description', description]),
-      `tillbridge: \`description\` ${fault}.\n`,
+      `tillbridge: \`description\` ${problem}.\n`,
     )
   assert.match(
     await runRejectedAdd([`${receiver.url}?${'a'.repeat(2_000)}`, '--kinds', 'store,store']),
@@ -204,8 +204,8 @@ test('listen signs only with a valid Standard Webhooks secret', async () => {
 })
 
 test('listen rejects invalid arguments with a message', async () => {
-  const runRejectedListen = async (forward: string, ...more: string[]) =>
-    (await runCommand(['listen', '--forward', forward, ...more], environment)).err
+  const runRejectedListen = async (forward: string, ...options: string[]) =>
+    (await runCommand(['listen', '--forward', forward, ...options], environment)).err
   for (const forward of ['localhost:3000/hooks', 'ftp://localhost/hooks', '/hooks'])
     assert.equal(await runRejectedListen(forward), 'tillbridge: `--forward` must begin with `http://` or `https://`.\n')
   assert.equal(

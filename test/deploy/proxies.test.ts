@@ -46,12 +46,12 @@ before(async () => {
 after(() => api.stop())
 
 /** Writes a copy of a file of deploy/ with this machine's ports and files. */
-function configure(name: string, port: number, more: [from: string, to: string][]) {
+function configure(name: string, port: number, moreReplacements: [from: string, to: string][]) {
   const apiPort = new URL(api.baseUrl).port
   const replacements: [string, string][] = [
     ['127.0.0.1:8443', `127.0.0.1:${apiPort}`],
     ['/var/lib/tillbridge/tls/ca.pem', join(home, 'ca.pem')],
-    ...more,
+    ...moreReplacements,
   ]
   let text = readFileSync(join(checkout, 'deploy', name), 'utf8')
   for (const [from, to] of replacements) {

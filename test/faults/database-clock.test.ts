@@ -76,15 +76,15 @@ test("changes stay visible after PostgreSQL's fast clock is corrected", { skip }
   await setClockAndWait('+1h', 3_600)
   const ahead = await createCustomers(3)
   await tickClock(api.db, 5_000)
-  const seen = await poll('2000-01-01 00:00:00')
-  assert.deepEqual(seen.ids.toSorted(), [...first, ...ahead].toSorted())
+  const polled = await poll('2000-01-01 00:00:00')
+  assert.deepEqual(polled.ids.toSorted(), [...first, ...ahead].toSorted())
 
   await setClockAndWait('+0', 0)
   // A list without further writes shows all records.
   await tickClock(api.db, 5_000)
   assert.deepEqual((await poll('2000-01-01 00:00:00')).ids.toSorted(), [...first, ...ahead].toSorted())
   // A follower receives each later change, once.
-  let from = seen.asOf
+  let from = polled.asOf
   const received: string[] = []
   const created: string[] = []
   for (let round = 0; round < 5; round++) {

@@ -30,7 +30,7 @@ await upsertCustomers(db, service, generateCustomers(100, street))
 const page = '/customers/search?limit=100'
 
 /** Starts a server of the installation with limited resources. */
-const serveLimited = (name: string, program: readonly [string, ...string[]], more: Record<string, string> = {}) =>
+const serveLimited = (name: string, program: readonly [string, ...string[]], overrides: Record<string, string> = {}) =>
   serve(
     ['--no-demo'],
     {
@@ -39,7 +39,7 @@ const serveLimited = (name: string, program: readonly [string, ...string[]], mor
       SECRET_KEY: secret,
       RUN_JOBS: 'false',
       LOG_LEVEL: 'error',
-      ...more,
+      ...overrides,
     },
     { program },
   )

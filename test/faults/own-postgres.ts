@@ -62,7 +62,7 @@ export function mountSmallDisk(mebibytes: number): SmallDisk | string {
   )
   if (status !== 0) {
     rmSync(directory, { recursive: true })
-    return `a small disk cannot be mounted here: ${stderr?.trim()}`
+    return `a small disk can't be mounted: ${stderr?.trim()}`
   }
   const ballast = join(directory, 'ballast')
   const getFreeBytes = () => {

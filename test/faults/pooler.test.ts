@@ -168,7 +168,7 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
     assert.equal(releaseSecond.length, 0)
     releaseFirst()
     await locked
-    for (const own of releaseSecond) own()
+    for (const release of releaseSecond) release()
   })
 
   test('imports and backups leave no session state behind', async () => {

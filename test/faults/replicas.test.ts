@@ -80,8 +80,8 @@ describe('two replicas', () => {
     await waitUntil(async () => {
       const answeredBefore = sumCounts().answered
       await upsertCustomers(primary.db, api.service, [{ id: 'new', firstname: `Ann ${answeredBefore}` }])
-      const listed = await paginate(api, '/customers/search?limit=100')
-      assert.equal(listed.records.find(({ id }) => id === 'new')?.firstname, `Ann ${answeredBefore}`)
+      const list = await paginate(api, '/customers/search?limit=100')
+      assert.equal(list.records.find(({ id }) => id === 'new')?.firstname, `Ann ${answeredBefore}`)
       // Replicas can serve all pages except the first. Waits until each replica has served one.
       return (opened.replicas ?? []).every(({ counts }) => counts.answered > 0)
     }, 'both replicas serve reads')

@@ -28,9 +28,9 @@ describe('a primary and its standby', () => {
   const home = createDirectory()
   let primary: SeparateDatabase
   let standby: Postgres
-  const buildUrl = (servers: readonly Postgres[], ...more: string[]) => {
+  const buildUrl = (servers: readonly Postgres[], ...otherServers: string[]) => {
     const url = buildDatabaseUrl(servers, primary.postgres.connection.database)
-    return more.reduce((all, server) => all.replace('@', `@${server},`), url)
+    return otherServers.reduce((all, server) => all.replace('@', `@${server},`), url)
   }
   const buildEnvironment = (url: string) => ({ DATABASE_URL: url, DATA_DIR: join(home, 'data') })
   async function setSynchronousStandby(name: string) {
@@ -181,15 +181,15 @@ describe('a primary and its standby', () => {
     await pooled.close()
     await haltPostgresWhile(primary.postgres.pid, async () => {
       // A hanging attempt ends when another server is the primary, long before its own limit.
-      const both = openDatabase(buildUrl([primary.postgres, standby]), { max: 1, onFault: () => {} })
-      const frozen = openDatabase(buildUrl([primary.postgres]), { max: 1, onFault: () => {} })
+      const bothDb = openDatabase(buildUrl([primary.postgres, standby]), { max: 1, onFault: () => {} })
+      const haltedDb = openDatabase(buildUrl([primary.postgres]), { max: 1, onFault: () => {} })
       const order: string[] = []
       await Promise.allSettled([
-        both.row(sql`select 1`).then(() => order.push('the new primary answers')),
-        frozen.row(sql`select 1`).catch(() => order.push('the attempt fails')),
+        bothDb.row(sql`select 1`).then(() => order.push('the new primary answers')),
+        haltedDb.row(sql`select 1`).catch(() => order.push('the attempt fails')),
       ])
       assert.deepEqual(order, ['the new primary answers', 'the attempt fails'])
-      await Promise.all([both.close(), frozen.close()])
+      await Promise.all([bothDb.close(), haltedDb.close()])
     })
     await standby.stop()
     await waitUntil(

@@ -21,12 +21,12 @@ import { clearFailures, voucherSettings } from '../support/voucher-shop.ts'
 import { post, withKey } from '../support/write.ts'
 
 const captured = captureLog('error')
-const older = await startTestApi({
+const olderApi = await startTestApi({
   log: captured.log,
   settings: voucherSettings,
   environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' },
 })
-after(() => older.stop())
+after(() => olderApi.stop())
 
 /** Copies a release and adds migrations to it. Returns the directory. */
 function createRelease(from: string, migrations: readonly string[]): string {
@@ -43,7 +43,7 @@ function createRelease(from: string, migrations: readonly string[]): string {
 
 /** Creates the next release, whose migrations add a column to each table with `service_id`. */
 async function createNextRelease(): Promise<string> {
-  const tables = await older.db.rows<{ name: string }>(sql`
+  const tables = await olderApi.db.rows<{ name: string }>(sql`
     select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'service_id'
      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition order by 1`)
   assert.ok(tables.length > 20, `${tables.length}`)
@@ -75,17 +75,17 @@ function createCallerAt({ baseUrl, caFile = '' }: RunningServer, by: Caller): Ca
 }
 
 test('two consecutive releases serve one database without failed requests during migration', async () => {
-  const { shop, names } = await createNamedShop(older)
+  const { shop, names } = await createNamedShop(olderApi)
   // Operations that revoke a password or change later responses run once.
   const excluded = ['updateSettings', 'updateAccount', 'rotatePassword', 'revokeAccount', 'createAccount']
-  const operations = listOperations((await older.sendRaw('/openapi.json')).json).filter(
+  const operations = listOperations((await olderApi.sendRaw('/openapi.json')).json).filter(
     ({ id }) => !excluded.includes(id),
   )
   /** Calls all operations, in pairs, so that connections prepare many statements. Returns the failures. */
   async function callAllOperations(by: Caller) {
     const failed: string[] = []
     for (const operation of operations) {
-      await clearFailures(older)
+      await clearFailures(olderApi)
       const identifiers = [findRecordId(operation.path, names) ?? 'nobody', 'nobody']
       const responses = await Promise.all(identifiers.map(identifier => callOperation(by, operation, { identifier })))
       failed.push(...responses.filter(({ status }) => status >= 500).map(({ text }) => `${operation.id}: ${text}`))
@@ -114,7 +114,7 @@ test('two consecutive releases serve one database without failed requests during
   try {
     assert.deepEqual([[...(await trafficStatuses).keys()].sort(), captured.text], [[200, 201], ''])
     const column = sql`select from information_schema.columns where table_name = 'customer' and column_name = 'of_the_next_release'`
-    assert.equal(await older.db.run(column), 1)
+    assert.equal(await olderApi.db.run(column), 1)
     const next = createCallerAt(newer, shop)
     assert.deepEqual(await callAllOperations(shop), [])
     assert.deepEqual(await callAllOperations(next), [])
@@ -128,8 +128,8 @@ test('two consecutive releases serve one database without failed requests during
 
 const createEnvironment = (name: string) => ({
   DATA_DIR: join(createDirectory(), name),
-  DATABASE_URL: older.database.connection,
-  SECRET_KEY: older.secret,
+  DATABASE_URL: olderApi.database.connection,
+  SECRET_KEY: olderApi.secret,
   RUN_JOBS: 'false',
 })
 

@@ -61,9 +61,9 @@ function readAll(): string {
 test('a stalled log reader delays no request and receives the lost-line count', async () => {
   const times = 50
   const measureRequests = async () => {
-    const begun = performance.now()
+    const startedAt = performance.now()
     for (let i = 0; i < times; i++) assert.equal((await sendGet(server, '/stores', access)).status, 200)
-    return performance.now() - begun
+    return performance.now() - startedAt
   }
   const readMs = await measureRequests()
   readAll()

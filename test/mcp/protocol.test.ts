@@ -72,8 +72,8 @@ test('an API key has the tools whose operations its scopes permit', async () => 
   assert.deepEqual([data.product.data, data.syncs], [[], undefined])
   // Without the mapping before the change, a confirmation would overwrite a change since the dry run.
   assert.deepEqual(await listToolNames(await connect('writer', ['mappings:write', 'webhooks:write'])), [])
-  const both = await connect('both', ['mappings:read', 'mappings:write'])
-  assert.deepEqual(await listToolNames(both), ['find_broken_mappings', 'map_sku'])
+  const readWrite = await connect('both', ['mappings:read', 'mappings:write'])
+  assert.deepEqual(await listToolNames(readWrite), ['find_broken_mappings', 'map_sku'])
 })
 
 test('the definitions of all tools have at most 3,000 tokens', async () => {

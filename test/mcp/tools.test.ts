@@ -23,11 +23,11 @@ let skuId: string
 let customer: Node
 let order: Node
 
-const buildBody = (more: object = {}) => ({
+const buildBody = (overrides: object = {}) => ({
   firstname: 'Ann',
   surname: 'Lee',
   contact: { email: 'ann@lee.example' },
-  ...more,
+  ...overrides,
 })
 
 before(async () => {

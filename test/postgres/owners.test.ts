@@ -35,11 +35,12 @@ test('a second start on one data directory is rejected in one line', async t => 
 
 test('one of several processes starting together owns the directory', async t => {
   const home = createTemporaryDirectory(t)
-  const all = await Promise.all([1, 2, 3, 4].map(() => startOwner(t, home)))
-  const [owner, ...furtherWinners] = all.filter(start => start.error === undefined)
+  const owners = await Promise.all([1, 2, 3, 4].map(() => startOwner(t, home)))
+  const [owner, ...furtherWinners] = owners.filter(start => start.error === undefined)
   assert.ok(owner)
   assert.equal(furtherWinners.length, 0)
-  for (const failed of all.filter(start => start !== owner)) assert.match(failed.error ?? '', /in use by process \d+\./)
+  for (const failed of owners.filter(start => start !== owner))
+    assert.match(failed.error ?? '', /in use by process \d+\./)
 })
 
 test('the server of a killed process stops automatically', { skip: needsProc }, async t => {

@@ -144,7 +144,7 @@ test('an empty setting counts as unset', () => {
   assert.deepEqual(readConfig(empty), readConfig({}))
 })
 
-const invalidSettings: [name: keyof typeof settings, texts: string[], fault: string][] = [
+const invalidSettings: [name: keyof typeof settings, texts: string[], problem: string][] = [
   [
     'PORT',
     ['-1', '65536', '8443a', '0x10', '1e3', '8.5', '٣', '99999999999999999999'],
@@ -172,10 +172,10 @@ const invalidSettings: [name: keyof typeof settings, texts: string[], fault: str
   ['LOG_LEVEL', ['verbose', 'INFO'], 'must be one of fatal, error, warn, info, debug, trace, silent'],
   ['DRAIN_SECONDS', ['-1', '601', '25s'], 'must be an integer from 0 to 600'],
 ]
-for (const [name, texts, fault] of invalidSettings)
+for (const [name, texts, problem] of invalidSettings)
   for (const text of texts)
     test(`${name}=${text} is rejected`, () =>
-      assert.deepEqual(findProblems({ [name]: text }), [`${name} ${fault}; it is ${JSON.stringify(text)}.`]))
+      assert.deepEqual(findProblems({ [name]: text }), [`${name} ${problem}; it is ${JSON.stringify(text)}.`]))
 
 test('invalid headers are rejected without being repeated', () => {
   for (const text of ['%zz=canary', 'a b=canary', '=canary'])
@@ -209,9 +209,9 @@ test('a missing file is rejected by name', () => {
 })
 
 test('a certificate and its key must be set together', () => {
-  const fault = 'TLS_CERT_FILE and TLS_KEY_FILE must be set together.'
-  assert.deepEqual(findProblems({ TLS_CERT_FILE: thisFile }), [fault])
-  assert.deepEqual(findProblems({ TLS_KEY_FILE: thisFile }), [fault])
+  const problem = 'TLS_CERT_FILE and TLS_KEY_FILE must be set together.'
+  assert.deepEqual(findProblems({ TLS_CERT_FILE: thisFile }), [problem])
+  assert.deepEqual(findProblems({ TLS_KEY_FILE: thisFile }), [problem])
   assert.deepEqual(findProblems({ TLS_CERT_FILE: thisFile, TLS_KEY_FILE: thisFile }), [])
 })
 
@@ -237,10 +237,10 @@ test('replicas need a primary and are named once', () => {
 
 test('an unencoded password is never read as a server name', () => {
   const DATABASE_URL = 'postgres://a@one/c'
-  const fault = 'must be a URL: write special characters in the password as %XX, for example %23 for #.'
+  const problem = 'must be a URL: write special characters in the password as %XX, for example %23 for #.'
   for (const url of ['postgres://u:12#9x@two/c', 'postgres://u:12/9x@two/c', 'postgres://u:hunter/2@two/c']) {
-    assert.deepEqual(findProblems({ DATABASE_URL, DATABASE_READ_URL: url }), [`DATABASE_READ_URL ${fault}`])
-    assert.deepEqual(findProblems({ DATABASE_URL: url }), [`DATABASE_URL ${fault}`])
+    assert.deepEqual(findProblems({ DATABASE_URL, DATABASE_READ_URL: url }), [`DATABASE_READ_URL ${problem}`])
+    assert.deepEqual(findProblems({ DATABASE_URL: url }), [`DATABASE_URL ${problem}`])
   }
   for (const url of ['postgres://u:12%239x@two/c', 'postgres://u@%2Ftmp%2Fa:5433/c', 'postgres://u@/c?host=/tmp'])
     assert.deepEqual(findProblems({ DATABASE_URL, DATABASE_READ_URL: url }), [])

@@ -30,13 +30,13 @@ test('a hanging first server in DATABASE_URL falls back to the second', async ()
   const { port } = silentServer.address() as AddressInfo
   const proxy = await startPostgresProxy(database.connection)
   after(() => proxy.close())
-  const both = proxy.connection.replace(/^\w+:\/\/([^@/]*@)?/, prefix => `${prefix}127.0.0.1:${port},`)
-  const listed = await runCommand(['service', 'list'], {
-    DATABASE_URL: both,
+  const twoServers = proxy.connection.replace(/^\w+:\/\/([^@/]*@)?/, prefix => `${prefix}127.0.0.1:${port},`)
+  const listCommand = await runCommand(['service', 'list'], {
+    DATABASE_URL: twoServers,
     DATA_DIR: createDirectory(),
     SECRET_KEY: 'k'.repeat(64),
   })
-  assert.equal(listed.code, 0, listed.err)
+  assert.equal(listCommand.code, 0, listCommand.err)
 })
 
 test('a database without consistent notifications is rejected by start and doctor', async () => {

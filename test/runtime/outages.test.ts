@@ -49,7 +49,7 @@ after(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-const get = (path: string, more = {}) => server.sendRequest(path, { headers: { ...headers, ...more } })
+const get = (path: string, extraHeaders = {}) => server.sendRequest(path, { headers: { ...headers, ...extraHeaders } })
 
 test('a hanging connection times out and is not reused', async () => {
   const shortTimeoutDb = openDatabase(postgres.connection, { max: 1, statementTimeoutMs: 100 })
@@ -135,15 +135,16 @@ test('later statements of a failed transaction report the same cause', async () 
 
 test('statements queued after a failure are skipped and can be repeated', async () => {
   await db.transaction(async tx => {
-    const late = (word: string) => tx.row(sql`select ${word}::text as word, 'after a failure' as position`)
-    const statements = [tx.run(sql`savepoint before_failure`), tx.row(sql`select 1 / 0`), late('first')]
+    const selectWord = (word: string) => tx.row(sql`select ${word}::text as word, 'after a failure' as position`)
+    const statements = [tx.run(sql`savepoint before_failure`), tx.row(sql`select 1 / 0`), selectWord('first')]
     const responses = await Promise.allSettled(statements)
     assert.deepEqual(
       responses.map(response => (response.status === 'rejected' ? response.reason.code : response.status)),
       ['fulfilled', '22012', '22012'],
     )
     await tx.run(sql`rollback to savepoint before_failure`)
-    for (const word of ['second', 'third']) assert.deepEqual(await late(word), { word, position: 'after a failure' })
+    for (const word of ['second', 'third'])
+      assert.deepEqual(await selectWord(word), { word, position: 'after a failure' })
   })
 })
 

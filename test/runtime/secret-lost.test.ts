@@ -79,8 +79,11 @@ test('the bundled PostgreSQL accepts a new secret if no process runs', async () 
   const access = await createServiceAccess(environment)
   const running = await serve(['--no-demo'], environment)
   rmSync(join(environment.DATA_DIR, 'secret'))
-  const early = await runCommand(['secret', 'reset', '--yes'], environment)
-  assert.deepEqual([early.code, early.err], [1, 'tillbridge: The database is in use. Stop every process first.\n'])
+  const rejectedReset = await runCommand(['secret', 'reset', '--yes'], environment)
+  assert.deepEqual(
+    [rejectedReset.code, rejectedReset.err],
+    [1, 'tillbridge: The database is in use. Stop every process first.\n'],
+  )
   await stopServer(running)
 
   const rejected = await runCommand(['start'], environment)

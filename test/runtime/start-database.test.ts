@@ -49,9 +49,9 @@ test('a start with an existing service creates no demo', async () => {
 test('two installations can share a database', async () => {
   const SECRET_KEY = fs.readFileSync(join(environment.DATA_DIR, 'secret'), 'utf8').trim()
   const other = { ...environment, DATA_DIR: join(createDirectory(), 'data'), SECRET_KEY }
-  const own = { ...environment, SECRET_KEY }
-  const access = await createServiceAccess(own, 'shared')
-  const [first, second] = [await serve(['--no-demo'], own), await serve(['--no-demo'], other)]
+  const settings = { ...environment, SECRET_KEY }
+  const access = await createServiceAccess(settings, 'shared')
+  const [first, second] = [await serve(['--no-demo'], settings), await serve(['--no-demo'], other)]
   for (const server of [first, second]) assert.equal((await sendGet(server, '/stores', access)).status, 200)
   for (const server of [first, second]) assert.deepEqual(await stopServer(server), { code: 0, signal: null })
 })
@@ -96,7 +96,7 @@ test('a killed migration leaves nothing and the next completes it', async () => 
       row => row.tablename,
     )
   try {
-    const all = await listTables()
+    const expectedTables = await listTables()
     await other.query('drop schema public cascade; create schema public')
     // This transaction holds the table name, so that the migration waits halfway.
     await other.query('begin; create table account_service (id integer)')
@@ -109,7 +109,7 @@ test('a killed migration leaves nothing and the next completes it', async () => 
     await waitUntil(async () => (await listTables()).length <= 1, 'the migration is rolled back')
     assert.deepEqual(await listTables(), ['migration'])
     assert.equal(await runSuccessfully(['migrate'], settings), `Applied: ${(await listMigrationFiles()).join(', ')}.\n`)
-    assert.deepEqual(await listTables(), all)
+    assert.deepEqual(await listTables(), expectedTables)
     assert.equal(await runSuccessfully(['migrate'], settings), 'The database is up to date.\n')
   } finally {
     await other.end()

@@ -174,9 +174,9 @@ test('a right secret starts the server, and each process checks it', async () =>
     `tillbridge: SECRET_KEY ${rejection}. Remove the setting to use the secret in ${file}.\n`,
     'the message must name the remedy',
   )
-  const again = await serve(['--no-demo'], environment)
-  assert.equal((await sendGet(again, '/stores', ownAccess)).status, 200)
-  await stopServer(again)
+  const restarted = await serve(['--no-demo'], environment)
+  assert.equal((await sendGet(restarted, '/stores', ownAccess)).status, 200)
+  await stopServer(restarted)
 })
 
 test('correcting the secret restores cursors, sessions and stored responses', async () => {
@@ -185,9 +185,9 @@ test('correcting the secret restores cursors, sessions and stored responses', as
   const server = await serve(['--no-demo'], { ...settings, SECRET_KEY: rightSecret })
   const next = await send(server, { method: 'GET', path: `/customers/search?limit=1&after_cursor=${cursor}` })
   assert.deepEqual([next.status, next.body.data?.[0]?.firstname], [200, bea])
-  const listed = await send(server, { method: 'GET', path: '/stores' }, { ...samePageHeaders, cookie })
-  assert.equal(listed.status, 200, listed.text)
-  const again = await send(server, buildCreation(ann))
-  assert.deepEqual([again.status, again.headers['idempotent-replayed']], [201, 'true'])
+  const stores = await send(server, { method: 'GET', path: '/stores' }, { ...samePageHeaders, cookie })
+  assert.equal(stores.status, 200, stores.text)
+  const repeated = await send(server, buildCreation(ann))
+  assert.deepEqual([repeated.status, repeated.headers['idempotent-replayed']], [201, 'true'])
   await stopServer(server)
 })

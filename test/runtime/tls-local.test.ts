@@ -120,11 +120,11 @@ test('processes that start together agree on one authority', async t => {
   const directory = createTemporaryDirectory(t)
   const module = new URL('../../src/tls/tls.ts', import.meta.url).href
   const code = `import { ensureLocalCertificate } from '${module}'; console.log(ensureLocalCertificate('${directory}').cert)`
-  const all = await Promise.all(
+  const results = await Promise.all(
     [1, 2, 3, 4].map(() => run(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' })),
   )
   const ca = new X509Certificate(fs.readFileSync(join(directory, 'ca.pem')))
-  for (const { stdout } of all) assert.ok(new X509Certificate(stdout).verify(ca.publicKey))
+  for (const { stdout } of results) assert.ok(new X509Certificate(stdout).verify(ca.publicKey))
 })
 
 const getValidDays = ({ validFromDate, validToDate }: X509Certificate) =>

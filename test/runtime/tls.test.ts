@@ -117,8 +117,8 @@ test('a running server loads a new pair unless it is invalid', async t => {
 
 test('a server rejects protocols before TLS 1.2', async t => {
   const { port } = await startHttpsServer(t, ensureLocalCertificate(createTemporaryDirectory(t)))
-  const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
-  const socket = connect({ port, rejectUnauthorized: false, ...old })
+  const oldProtocols = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
+  const socket = connect({ port, rejectUnauthorized: false, ...oldProtocols })
   await assert.rejects(once(socket, 'secureConnect'), /alert protocol version/)
 })
 

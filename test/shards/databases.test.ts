@@ -45,8 +45,8 @@ test("a shard service's data is only on its shard", async () => {
   )
   assert.deepEqual([await countCustomers(east, luma.service), await countCustomers(shop, luma.service)], [1, 0])
   const { db } = shop
-  const stored = await db.row(sql`select from idempotent_response where service_id = ${luma.service.id}`)
-  assert.equal(stored, undefined)
+  const storedResponse = await db.row(sql`select from idempotent_response where service_id = ${luma.service.id}`)
+  assert.equal(storedResponse, undefined)
 })
 
 test('settings are stored on the shard, and accounts see both services', async () => {

@@ -68,16 +68,16 @@ async function assertMoveReported() {
   const first = await readCheck()
   if (first.ok) assert.equal(first.detail, 'luma moves from east to west, in progress')
   await waitUntilAbandoned()
-  const late = await readCheck()
-  assert.ok(!late.ok)
-  assert.match(late.detail, /luma moves from east to west, interrupted \d+ s ago\. .* --undo/)
+  const second = await readCheck()
+  assert.ok(!second.ok)
+  assert.match(second.detail, /luma moves from east to west, interrupted \d+ s ago\. .* --undo/)
 }
 
 /** Recovers the move after its lease has expired. Until then, the command is rejected. */
 async function recoverMove() {
-  const early = await runUndo()
-  if (early.code === 0) return early.out
-  assert.match(early.err, /Another process is moving luma/)
+  const firstUndo = await runUndo()
+  if (firstUndo.code === 0) return firstUndo.out
+  assert.match(firstUndo.err, /Another process is moving luma/)
   await waitUntilAbandoned()
   const { code, out, err } = await runUndo()
   assert.equal(code, 0, err)

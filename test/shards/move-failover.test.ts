@@ -79,8 +79,8 @@ test('a move whose source fails over is undone with a clear message', { timeout:
   )
   await waitUntil(
     async () => {
-      const listed = await runCommand(['doctor', '--json'], shop.environment)
-      const moves = JSON.parse(listed.out).find(({ check }: { check: string }) => check === 'Moves')
+      const doctor = await runCommand(['doctor', '--json'], shop.environment)
+      const moves = JSON.parse(doctor.out).find(({ check }: { check: string }) => check === 'Moves')
       if (moves?.ok && !/luma moves/.test(moves.detail)) return true
       await runCommand(['service', 'move', 'luma', '--undo'], shop.environment)
       return false

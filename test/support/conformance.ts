@@ -128,8 +128,8 @@ export function createConformanceCheck(document: Node) {
         pointer: toPointer('x-response-headers', group, name),
       })),
     )
-    const own = Object.entries<Node>(headers).map(([name, header]) => ({ name, ...resolve(header, '') }))
-    const documented = new Map([...common, ...own].map(({ name, ...header }) => [name.toLowerCase(), header]))
+    const ownHeaders = Object.entries<Node>(headers).map(([name, header]) => ({ name, ...resolve(header, '') }))
+    const documented = new Map([...common, ...ownHeaders].map(({ name, ...header }) => [name.toLowerCase(), header]))
     for (const [name, { node, pointer }] of documented) {
       const value = response.headers[name]
       if (value === undefined && node.required) errors.push(`${name} is missing`)
@@ -144,7 +144,7 @@ export function createConformanceCheck(document: Node) {
 
   function checkBody({ content }: Node, pointer: string, { headers, text, json }: TestResponse) {
     const type = headers['content-type']?.split(';')[0]
-    if (!content) return text ? ['there is a body'] : []
+    if (!content) return text ? ['the response has an undocumented body'] : []
     if (!type || !content[type]) return [`${type} is not documented`]
     return validateValue(pointer + toPointer('content', type, 'schema'), /[/+]json$/.test(type) ? json : text)
   }

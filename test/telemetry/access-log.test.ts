@@ -52,8 +52,8 @@ const getResult = (line: Line = {}) => [line['http.response.status_code'], line[
 test('each request has one info line with caller, result and duration', async () => {
   const { status, headers } = await sendGet(server, '/customers/canary-7?x=canary-8', access)
   assert.equal(status, 400)
-  const [line = {}, ...more] = await waitForLines(headers['x-request-id'])
-  assert.deepEqual(more, [])
+  const [line = {}, ...furtherLines] = await waitForLines(headers['x-request-id'])
+  assert.deepEqual(furtherLines, [])
   const { time, ms, pid, ...fields } = line
   assert.equal(pid, server.pid)
   assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)

@@ -137,13 +137,13 @@ test('a process without requests also reports its lost log lines', () => {
 })
 
 test('metrics of several processes are summed or maximised with escaped labels', () => {
-  const createSample = (value: number, more: Partial<Sample> = {}): Sample => ({
+  const createSample = (value: number, overrides: Partial<Sample> = {}): Sample => ({
     name: 'a',
     type: 'gauge',
     help: 'An a.',
     labels: { of: 'x"y\\z\n' },
     value,
-    ...more,
+    ...overrides,
   })
   assert.equal(
     formatExposition(mergeSamples([[createSample(1)], [createSample(2)]])),

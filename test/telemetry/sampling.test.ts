@@ -22,10 +22,10 @@ test('a busy day without a ratio has no more traces', () => {
   // Records 500 traces, and each later one with the probability 500 / number of traces so far.
   const first = countRecorded(20_000, 0, sampler)
   assert.ok(first > maxTracesPerSecond && first < 5 * maxTracesPerSecond, `${first} in the first second`)
-  let all = 0
-  for (let second = 1; second <= 10; second++) all += countRecorded(20_000, second, sampler)
+  let total = 0
+  for (let second = 1; second <= 10; second++) total += countRecorded(20_000, second, sampler)
   // About 10 * 500. By chance, one of a billion runs is outside these limits.
-  assert.ok(Math.abs(all - 10 * maxTracesPerSecond) < 450, `${all} in ten seconds`)
+  assert.ok(Math.abs(total - 10 * maxTracesPerSecond) < 450, `${total} in ten seconds`)
   // All traces of a later quiet second are recorded.
   assert.equal(countRecorded(100, 12, sampler), 100)
 })

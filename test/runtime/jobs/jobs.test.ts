@@ -22,11 +22,11 @@ import { listMessageIds, startSink } from '../../support/smtp-sink.ts'
 
 const keys = deriveKeys(randomBytes(32))
 
-const createJob = (runs: (work: JobRun) => Promise<void>, more: Partial<Job> = {}): Job => ({
+const createJob = (runs: (work: JobRun) => Promise<void>, overrides: Partial<Job> = {}): Job => ({
   run: runs,
   concurrency: 1,
   retryDelaysSeconds: [30, 60],
-  ...more,
+  ...overrides,
 })
 
 /** Creates two services on a separate database, and starts workers for them. */
@@ -200,8 +200,8 @@ describe('jobs', { concurrency: true }, () => {
       await waitForRun(2)
       ends[1]?.()
       await waitUntil(async () => !(await getState('asked'))?.lease, 'the second run has ended')
-      const stored = await getState('asked')
-      assert.equal(stored && Math.ceil(stored.wait / 60), seconds && 60)
+      const state = await getState('asked')
+      assert.equal(state && Math.ceil(state.wait / 60), seconds && 60)
       await worker.stop(1_000)
       assert.equal(ends.length, 2)
     })

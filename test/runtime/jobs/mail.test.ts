@@ -303,12 +303,12 @@ test('PIN, recipient and message are stored encrypted and never logged', async (
   await waitUntilAttempted(1)
   const secrets = /739204|veronica|birthday/i
   const dumpTables = async () => {
-    let all = ''
+    let dump = ''
     for (const table of ['email', 'job', 'alert'])
-      all += (await mailing.db.rows<{ row: string }>(sql`select t::text as row from ${raw(table)} t`))
+      dump += (await mailing.db.rows<{ row: string }>(sql`select t::text as row from ${raw(table)} t`))
         .map(({ row }) => row)
         .join()
-    return all
+    return dump
   }
   assert.match(await dumpTables(), /2062389/)
   assert.doesNotMatch(await dumpTables(), secrets)

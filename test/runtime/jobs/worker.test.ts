@@ -47,8 +47,8 @@ describe('worker processes', { concurrency: true }, () => {
     const server = await serve(['--no-demo'], { ...(await install(environment)), RUN_JOBS: 'false' })
     assert.match(server.out, /^Background jobs are off \(RUN_JOBS=false\)\. Run them with: tillbridge worker$/m)
     const { db, service, queueEmail } = await createWriter(environment.DATA_DIR ?? '')
-    const startWorker = (more: Environment = {}) =>
-      startCommand(['worker'], { ...environment, SMTP_URL: sink.url, LOG_LEVEL: 'warn', ...more })
+    const startWorker = (overrides: Environment = {}) =>
+      startCommand(['worker'], { ...environment, SMTP_URL: sink.url, LOG_LEVEL: 'warn', ...overrides })
     try {
       const killed: Record<string, number> = {}
       for (const crashPoint of ['before_smtp', 'after_smtp', 'before_mark_sent']) {
@@ -80,7 +80,7 @@ describe('worker processes', { concurrency: true }, () => {
       // The halted worker keeps its leases.
       await db.run(sql`
         insert into stock_reservation (service_id, id, account, expires_at) values (${service.id}, 'r1', 'ann', clock_timestamp() + interval '1 s')`)
-      const isEnded = async () => !(await db.row(sql`select true as there from stock_reservation where id = 'r1'`))
+      const isEnded = async () => !(await db.row(sql`select true as found from stock_reservation where id = 'r1'`))
       await waitUntil(isEnded, 'another worker ends the reservation', 2_500)
       halted.child.kill('SIGCONT')
       await queueEmail('after')

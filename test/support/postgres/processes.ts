@@ -30,14 +30,14 @@ const cleanUps = new WeakMap<TestContext, (() => unknown)[]>()
 
 /** Runs `work` after the test, like `t.after`, but in reverse order: servers end before their directories are removed. */
 export function cleanUp(t: TestContext, work: () => unknown): void {
-  const all = cleanUps.get(t) ?? []
-  if (all.length === 0) {
+  const registered = cleanUps.get(t) ?? []
+  if (registered.length === 0) {
     t.after(async () => {
-      for (const end of all.reverse()) await end()
+      for (const end of registered.reverse()) await end()
     })
   }
-  all.push(work)
-  cleanUps.set(t, all)
+  registered.push(work)
+  cleanUps.set(t, registered)
 }
 
 /** Starts a PostgreSQL server that is stopped after the test. */
