@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Database, type Db, openDatabase, sql } from '../../../src/database/db.ts'
+import { openDatabase, sql } from '../../../src/database/db.ts'
 import { retryOnContention } from '../../../src/database/pg/contention.ts'
 import { upsertProducts } from '../../../src/store/catalog/products.ts'
 import { upsertStaff } from '../../../src/store/catalog/staff.ts'
@@ -15,6 +15,7 @@ import { removeRecords } from '../../../src/store/lists/tombstones.ts'
 import { upsertRewardLots } from '../../../src/store/rewards/rewards.ts'
 import { buildOrder, cancelReturn, createReturn, joinRewards, startOrderShop } from '../../support/order-shop.ts'
 import { withTimestamps } from '../../support/paginate.ts'
+import { withSlowCommits } from '../../support/postgres/slow-commits.ts'
 import { post } from '../../support/write.ts'
 import {
   applyChange,
@@ -33,17 +34,7 @@ after(async () => {
   await api.stop()
 })
 
-/** A database whose transactions wait before they commit. One in ten loses its connection instead, as after `kill -9`. */
-const slowDb: Database = {
-  ...writersDb,
-  transaction: <T>(work: (tx: Db) => Promise<T>) =>
-    writersDb.transaction(async tx => {
-      const done = await work(tx)
-      await delay(Math.random() ** 3 * 120)
-      if (Math.random() < 0.1) await tx.run(sql`select pg_terminate_backend(pg_backend_pid())`)
-      return done
-    }),
-}
+const slowDb = withSlowCommits(writersDb, 120, 0.1)
 
 const createIds = (letter: string, count: number) => Array.from({ length: count }, (_, i) => `${letter}${i}`)
 const pickRandom = <T>(all: readonly T[], share = 0.1) => all.filter(() => Math.random() < share)

@@ -65,7 +65,7 @@ test('the change feed starts with all current records and their valid paths', as
   )
 })
 
-test('a resumed change feed returns each changed record once, in its current state', async () => {
+test('a resumed change feed returns the current state of changed records once', async () => {
   const caller = await createShop()
   const reader = createFollower(caller, '')
   await readAll(reader)

@@ -7,6 +7,7 @@ import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { beginChange } from '../../../src/store/lists/change-timestamp.ts'
 import { removeRecords } from '../../../src/store/lists/tombstones.ts'
 import { type Event, openEvents } from '../../support/event-stream.ts'
+import { withSlowCommits } from '../../support/postgres/slow-commits.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { startSecondServer } from '../../support/servers.ts'
 import { startTestApi } from '../../support/service.ts'
@@ -43,12 +44,7 @@ test('a stream resumed by `Last-Event-ID` misses and repeats nothing during writ
       await delay(Math.random() * 40)
     }
   }
-  const commitLate = <T>(work: Parameters<typeof db.transaction<T>>[0]) =>
-    db.transaction(async tx => {
-      const done = await work(tx)
-      await delay(Math.random() ** 3 * 300)
-      return done
-    })
+  const slowDb = withSlowCommits(db, 300)
   const followUntilDone = async (http2: boolean) => {
     const reader = createFollower(api, http2 ? 'HTTP/2' : 'HTTP/1.1')
     const received = new Set<string>()
@@ -82,7 +78,6 @@ test('a stream resumed by `Last-Event-ID` misses and repeats nothing during writ
     return reader
   }
   const readers = [false, true].map(followUntilDone)
-  const slowDb = { ...db, transaction: commitLate }
   const writing = Promise.all([
     ...[1, 2].map(number =>
       writer(round =>
@@ -101,7 +96,7 @@ test('a stream resumed by `Last-Event-ID` misses and repeats nothing during writ
       ),
     ),
     writer(() =>
-      commitLate(async tx => {
+      slowDb.transaction(async tx => {
         const change = await beginChange(tx, service, ['customer'])
         await removeRecords(tx, service, change, { list: 'customer', id: sql`id`, where: sql`id = ${pickId()}` })
       }),

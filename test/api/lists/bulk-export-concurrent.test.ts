@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { withSlowCommits } from '../../support/postgres/slow-commits.ts'
 import { startTestApi } from '../../support/service.ts'
 import { startBulkExport } from './export-stream.ts'
 
@@ -11,15 +11,7 @@ after(() => api.stop())
 test('consecutive bulk exports miss and repeat nothing despite late commits', async () => {
   const { db, service } = api
   const ids = Array.from({ length: 1_500 }, (_, i) => `c${i}`)
-  const slowDb: typeof db = {
-    ...db,
-    transaction: work =>
-      db.transaction(async tx => {
-        const done = await work(tx)
-        await delay(Math.random() ** 3 * 300)
-        return done
-      }),
-  }
+  const slowDb = withSlowCommits(db, 300)
   await upsertCustomers(
     db,
     service,

@@ -4,13 +4,14 @@ import { once } from 'node:events'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { type Database, type Db, openDatabase, sql } from '../../../src/database/db.ts'
+import { type Database, openDatabase, sql } from '../../../src/database/db.ts'
 import { retryOnContention } from '../../../src/database/pg/contention.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { beginChange } from '../../../src/store/lists/change-timestamp.ts'
 import { withInitialLoad } from '../../../src/store/lists/initial-load.ts'
 import { removeRecords } from '../../../src/store/lists/tombstones.ts'
 import { buildCustomers, paginate, pollSince, withTimestamps } from '../../support/paginate.ts'
+import { withSlowCommits } from '../../support/postgres/slow-commits.ts'
 import { type Caller, startTestApi } from '../../support/service.ts'
 
 const api = await startTestApi()
@@ -22,17 +23,7 @@ after(async () => {
 
 const beginning = '1970-01-01T00:00:00.000000Z'
 
-/** A database whose transactions wait before they commit. One in ten loses its connection instead, as after `kill -9`. */
-const slowDb: Database = {
-  ...writersDb,
-  transaction: <T>(work: (tx: Db) => Promise<T>) =>
-    writersDb.transaction(async tx => {
-      const done = await work(tx)
-      await delay(Math.random() ** 3 * 120)
-      if (Math.random() < 0.1) await tx.run(sql`select pg_terminate_backend(pg_backend_pid())`)
-      return done
-    }),
-}
+const slowDb = withSlowCommits(writersDb, 120, 0.1)
 
 const readStored = ({ service: { id } }: Caller) =>
   api.db.rows<{ id: string; firstname: string }>(
