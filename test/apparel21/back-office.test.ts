@@ -138,14 +138,14 @@ describe('the back office of a service', () => {
 
   test('capabilities list back office data missing for the settings, with either driver', async () => {
     const settings = { vouchersEnabled: true, voucherType: 'GV_EMAIL', giftCardSku: 'GIFT' }
-    const [remote, own] = [await api.createService(settings), await api.createService(settings)]
-    await setBackOffice(api.db, api.keys, own.service, { driver: 'embedded' })
+    const [remote, embedded] = [await api.createService(settings), await api.createService(settings)]
+    await setBackOffice(api.db, api.keys, embedded.service, { driver: 'embedded' })
     await waitUntil(
-      async () => (await getDriver(own)).driver === 'embedded',
+      async () => (await getDriver(embedded)).driver === 'embedded',
       'the service uses the embedded driver',
       5_000,
     )
-    for (const caller of [remote, own]) {
+    for (const caller of [remote, embedded]) {
       const listReasons = async () => {
         const { capabilities } = (await caller.get('/capabilities')).json.data
         return new Map<string, string>(capabilities.map(({ name, reason }: Record<string, string>) => [name, reason]))
@@ -187,12 +187,12 @@ describe('the back office of a service', () => {
   })
 
   test('a hanging back office with 50 writes does not delay other services', async () => {
-    const [stuck, free, own] = [await api.createService(), await api.createService(), await api.createService()]
+    const [stuck, free, embedded] = [await api.createService(), await api.createService(), await api.createService()]
     const hanging = await startSimulator()
     await setBackOffice(api.db, api.keys, stuck.service, settingsFor(hanging))
-    await setBackOffice(api.db, api.keys, own.service, { driver: 'embedded' })
+    await setBackOffice(api.db, api.keys, embedded.service, { driver: 'embedded' })
     await waitUntil(
-      async () => (await getDriver(own)).driver === 'embedded',
+      async () => (await getDriver(embedded)).driver === 'embedded',
       'the service uses the embedded driver',
       5_000,
     )
@@ -213,7 +213,7 @@ describe('the back office of a service', () => {
     writes.catch(() => {})
     try {
       await waitUntil(() => hanging.ledger.findCalls({ path: '/Persons' }).length >= 4, 'four calls hang', 5_000)
-      const responses = [free, own].flatMap(caller =>
+      const responses = [free, embedded].flatMap(caller =>
         Array.from({ length: 10 }, (_, i) =>
           post(caller, '/customers', buildCustomerWithEmail(`${caller.service.name}.${i}`)),
         ),
@@ -242,8 +242,8 @@ describe('the back office of a service', () => {
     await api.db.run(
       sql`update back_office set password = (select password from back_office where service_id = ${first.service.id}) where service_id = ${second.service.id}`,
     )
-    const moved = await lockStoredBackOffice(api.db, api.keys, second.service)
-    assert.equal(moved?.isLocked, true, "another service can't decrypt a copied password")
+    const copied = await lockStoredBackOffice(api.db, api.keys, second.service)
+    assert.equal(copied?.isLocked, true, "another service can't decrypt a copied password")
     const withOtherKey = await lockStoredBackOffice(api.db, deriveKeys(randomBytes(32)), first.service)
     assert.deepEqual([withOtherKey?.isLocked, withOtherKey?.settings.password], [true, undefined])
   })

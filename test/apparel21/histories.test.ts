@@ -65,8 +65,8 @@ test('a web sale has its carrier and its tracking', async () => {
   const published = data.find(({ id }: { id: string }) => id === String(sale.id))
   const expected = { carrier: sale.carrier, trackingNumber: sale.conNote, trackingUrl: sale.carrierUrl }
   assert.partialDeepStrictEqual(published, expected)
-  const feed = await api.get('/changes?kinds=transaction&records=true&limit=1000')
-  const changed = feed.json.data.find(({ id }: { id: string }) => id === String(sale.id))
+  const changeFeed = await api.get('/changes?kinds=transaction&records=true&limit=1000')
+  const changed = changeFeed.json.data.find(({ id }: { id: string }) => id === String(sale.id))
   assert.partialDeepStrictEqual(changed.record, expected)
   const till = await getHistory(takeNextPerson())
   assert.ok(till.data.every((other: { channel: string }) => other.channel === 'web' || !('carrier' in other)))

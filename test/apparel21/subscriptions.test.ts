@@ -60,10 +60,10 @@ test("changing a mapping's yes value updates customers; removing the mapping doe
 })
 
 test('a mapping in an embedded service does not change consent', async t => {
-  const own = await startTestApi()
-  t.after(() => own.stop())
+  const embedded = await startTestApi()
+  t.after(() => embedded.stop())
   const body = { firstname: 'Ann', surname: 'Lee', contact: { email: 'ann@example.com' }, emailSubscription: true }
-  const { id } = (await post(own, '/customers', body)).json.data
-  await put(own, '/settings', { subscriptionMapping: { email } })
-  assert.equal((await own.get(`/customers/${id}`)).json.data.emailSubscription, true)
+  const { id } = (await post(embedded, '/customers', body)).json.data
+  await put(embedded, '/settings', { subscriptionMapping: { email } })
+  assert.equal((await embedded.get(`/customers/${id}`)).json.data.emailSubscription, true)
 })

@@ -186,10 +186,10 @@ export function addCustomerContract(shop: () => Shop) {
     assert.deepEqual(codes, ['privacy_overridden', 'subscription_not_mapped'])
     const after = await updateCustomer(api, data.id, { emailSubscription: false })
     assert.deepEqual([after.privacy, after.references.eMailOptIn.referenceValueId], [false, '4422'])
-    const quiet = await updateCustomer(api, data.id, { privacy: true })
-    assert.deepEqual([quiet.privacy, quiet.emailSubscription], [true, false])
+    const withPrivacy = await updateCustomer(api, data.id, { privacy: true })
+    assert.deepEqual([withPrivacy.privacy, withPrivacy.emailSubscription], [true, false])
     const afterwards = await api.get(`/customers/${data.id}`)
-    assert.deepEqual(afterwards.json.data, quiet)
+    assert.deepEqual(afterwards.json.data, withPrivacy)
   })
 
   test('privacy ends both subscriptions and their reference unless the request subscribes', async () => {

@@ -25,9 +25,9 @@ export function addOrderNameContract(shop: () => Shop) {
     assertProblem(await api.get('/orders'), 'invalid_parameter', api.baseUrl)
     for (const path of ['', '/returns', '/returnable'])
       assertProblem(await api.get(`/orders/NOBODYS${path}`), 'not_found', api.baseUrl)
-    const stranger = await api.createService()
-    for (const name of [id, number]) assertProblem(await stranger.get(`/orders/${name}`), 'not_found', api.baseUrl)
-    assert.deepEqual((await stranger.get(`/orders?order_number=${number}`)).json.data, [])
+    const otherService = await api.createService()
+    for (const name of [id, number]) assertProblem(await otherService.get(`/orders/${name}`), 'not_found', api.baseUrl)
+    assert.deepEqual((await otherService.get(`/orders?order_number=${number}`)).json.data, [])
     // Order identifiers of the embedded driver are longer than an order number can be.
     if (driver === 'embedded') return
     const other = await placeOrder(shop(), 1, { orderNumber: id })

@@ -37,8 +37,8 @@ export function addQuoteContract(shop: () => Shop) {
     assert.deepEqual(data.lines[0].discounts, [{ ...discounts[0], percentage: null }])
     assert.equal(data.total, toDollars(first + second + 450))
     // The request's lines and the quote's lines lead to the same order, although `freight` is not sent again.
-    for (const sent of [lines, data.lines.map(({ value: _, ...line }: { value: string }) => line)]) {
-      const placed = await postOrderWithPayment(shop(), data.total, { quoteId: data.quoteId, lines: sent })
+    for (const sentLines of [lines, data.lines.map(({ value: _, ...line }: { value: string }) => line)]) {
+      const placed = await postOrderWithPayment(shop(), data.total, { quoteId: data.quoteId, lines: sentLines })
       assert.equal(placed.status, 201, placed.text)
       assert.deepEqual([placed.json.data.total, placed.json.data.freight], [data.total, '4.50'])
       assert.equal(placed.json.data.lines[0].value, toDollars(first))

@@ -8,11 +8,11 @@ import { type Shop, usableNumbers, usablePin } from './shop.ts'
 
 export { lockVoucher }
 
-const validate = (by: Caller, number: string, amount = '10.00', pin = usablePin) =>
-  post(by, '/vouchers/validate', { number, pin, amount })
+const validate = (caller: Caller, number: string, amount = '10.00', pin = usablePin) =>
+  post(caller, '/vouchers/validate', { number, pin, amount })
 
-export async function getValidationId(by: Caller, number: string, amount?: string): Promise<string> {
-  const { status, json } = await validate(by, number, amount)
+export async function getValidationId(caller: Caller, number: string, amount?: string): Promise<string> {
+  const { status, json } = await validate(caller, number, amount)
   assert.equal(status, 200, JSON.stringify(json))
   return json.data.validationId
 }
@@ -114,7 +114,7 @@ export function addVoucherContract(shop: () => Shop) {
     const [, , number] = usableNumbers
     const other = await api.createAccount('visitor')
     for (const send of [put, post]) {
-      const lock = (by: Caller, body: object) => send(by, `/vouchers/${number}/lock`, body)
+      const lock = (caller: Caller, body: object) => send(caller, `/vouchers/${number}/lock`, body)
       const locked = await lock(api, { pin: usablePin, amount: '10.00', lockSeconds: 600 })
       assert.equal(locked.status, 200, locked.text)
       const { validationId, ...voucher } = locked.json.data
@@ -189,8 +189,8 @@ export function addVoucherContract(shop: () => Shop) {
     const [mail] = simulator.state.mail
     const opening =
       driver === 'apparel21' ? { number: mail?.voucher, pin: mail?.pin } : { number: data.number, pin: data.pin }
-    const shown = (await post(api, '/vouchers/lookup', opening)).json.data
-    assert.deepEqual([shown.status, shown.availableAmount], ['active', '150.00'])
+    const voucher = (await post(api, '/vouchers/lookup', opening)).json.data
+    assert.deepEqual([voucher.status, voucher.availableAmount], ['active', '150.00'])
     const { gateway: _, ...without } = gift
     assert.equal((await post(api, '/vouchers', without)).status, response.status)
     assertProblem(await post(api, '/vouchers', { ...gift, gateway: 'cash' }), 'unknown_gateway', api.baseUrl)

@@ -68,8 +68,8 @@ const listItems = async (kind: string) =>
       sql`select ecommerce_id as id from ecommerce_item where service_id = ${shop.service.id} and kind = ${kind} order by 1`,
     )
   ).map(({ id }) => id)
-const waitForItems = (kind: string, expected: string[], what: string) =>
-  waitUntil(async () => JSON.stringify(await listItems(kind)) === JSON.stringify(expected), what, 60_000)
+const waitForItems = (kind: string, expected: string[], label: string) =>
+  waitUntil(async () => JSON.stringify(await listItems(kind)) === JSON.stringify(expected), label, 60_000)
 const listEvents = () =>
   api.db.rows<{ id: string; target: string; subject: string }>(
     sql`select event_id as id, target, subject_id as subject from ecommerce_event where service_id = ${shop.service.id} order by received_at`,

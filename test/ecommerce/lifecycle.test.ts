@@ -66,9 +66,9 @@ test('I8: personal data is only in items; secrets are unreadable', async () => {
 })
 
 test('a move copies every table of a platform', async () => {
-  const moved = await listMovedTables(api.db)
+  const movedTables = await listMovedTables(api.db)
   assert.deepEqual(
-    tables.filter(table => !moved.includes(table)),
+    tables.filter(table => !movedTables.includes(table)),
     [],
   )
 })

@@ -69,10 +69,10 @@ const connect = () =>
       simulator.token,
     ),
   )
-const sync: StockSteps['sync'] = (...syncArgs) => steps.sync(...syncArgs)
+const sync: StockSteps['sync'] = (...stepArgs) => steps.sync(...stepArgs)
 const reconcile = () => steps.reconcile()
 const push = () => steps.push()
-const setStock: StockSteps['setStock'] = (...syncArgs) => steps.setStock(...syncArgs)
+const setStock: StockSteps['setStock'] = (...stepArgs) => steps.setStock(...stepArgs)
 const ageQuantities = () => steps.ageQuantities()
 const findItemId = (sku: string) => variants[sku]?.itemId ?? assert.fail(`variant ${sku} not found`)
 const getLevel = (sku: string, at = 0) =>
@@ -208,9 +208,9 @@ test('a variant deleted during a push does not stop the others', async () => {
   simulator.faults.add({ kind: 'concurrent-change', method: 'POST', times: 1, change })
   assert.equal(await push(), 'finished')
   assert.equal(getLevel('12002').stocked_quantity, 5)
-  const held = await shop.get('/ecommerce/levels?state=held')
+  const heldLevels = await shop.get('/ecommerce/levels?state=held')
   assert.deepEqual(
-    held.json.data.map(({ itemId, reason }: { itemId: string; reason: string }) => [itemId, reason]),
+    heldLevels.json.data.map(({ itemId, reason }: { itemId: string; reason: string }) => [itemId, reason]),
     [[findItemId('12001'), 'not_found']],
   )
 })

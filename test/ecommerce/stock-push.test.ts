@@ -257,10 +257,10 @@ test('a killed push is finished under its key; older ones are read', async () =>
   setTimeout(() => controller.abort(), 1_500)
   await assert.rejects(pushStock(api.db, api.keys, shop.service, log, { ...options, signal: controller.signal }))
   const getLastKey = () => (listSetCalls().at(-1)?.variables as { key: string } | undefined)?.key
-  const sent = getLastKey()
+  const sentKey = getLastKey()
   simulator.faults.clear()
   await push()
-  assert.deepEqual([getLastKey(), getOnHand('12001')], [sent, 5])
+  assert.deepEqual([getLastKey(), getOnHand('12001')], [sentKey, 5])
   await setStock('12001', 4)
   simulator.faults.add({ kind: 'reset-before', path: '/SetQuantities' })
   const again = new AbortController()

@@ -91,7 +91,7 @@ test('a customer created while a complete file is imported stays', async t => {
   const locked = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
   t.after(() => released.resolve())
-  const lockTransaction = api.db.transaction(async tx => {
+  const transaction = api.db.transaction(async tx => {
     await tx.run(sql`select from customer where service_id = ${caller.service.id} and id = 'C1' for update`)
     locked.resolve()
     await released.promise
@@ -107,7 +107,7 @@ test('a customer created while a complete file is imported stays', async t => {
   })
   assert.equal(created.status, 201, created.text)
   released.resolve()
-  await lockTransaction
+  await transaction
   assert.equal((await importing).state, 'ok')
   assert.equal((await caller.get(`/customers/${created.json.data.id}`)).status, 200)
   assert.equal((await caller.get('/customers/C2')).status, 404)

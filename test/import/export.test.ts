@@ -212,8 +212,12 @@ test('an interrupted or killed export keeps the existing file', async () => {
 })
 
 test('an unknown format or type is rejected with a remedy', async () => {
-  const odd = await runExport(api, 'stores', 'stores.txt')
-  assert.deepEqual([odd.code, /must end in \.ndjson or \.jsonl/.test(odd.err)], [1, true], odd.err)
+  const unknownFormat = await runExport(api, 'stores', 'stores.txt')
+  assert.deepEqual(
+    [unknownFormat.code, /must end in \.ndjson or \.jsonl/.test(unknownFormat.err)],
+    [1, true],
+    unknownFormat.err,
+  )
   const unknown = await runExport(api, 'shoes', 'shoes.ndjson')
   assert.match(unknown.err, /Allowed choices are references, stores, staff/)
   const piped = await runCommand(['export', 'staff', '--service', api.service.name], environment)

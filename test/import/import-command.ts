@@ -32,8 +32,8 @@ export function createImporter(installation: TestApi) {
     const { code, out, err } = await runCommand(['import', kind, path, '--service', service.name, ...args], environment)
     const [, rejectedPath] = /^The rejected lines are in (.*), with reasons/m.exec(out) ?? []
     const rejectedFile = rejectedPath?.endsWith('.csv') ? await readFile(rejectedPath, 'utf8') : ''
-    const countCells = /^-[- ]+\n\S+ +(.*)$/m.exec(out)?.[1] ?? ''
-    const counts = countCells.split(/ +/).map(figure => Number(figure.replaceAll(',', '')))
+    const countsLine = /^-[- ]+\n\S+ +(.*)$/m.exec(out)?.[1] ?? ''
+    const counts = countsLine.split(/ +/).map(figure => Number(figure.replaceAll(',', '')))
     const [, ...rejected] = parse(rejectedFile, { relax_column_count: true }) as string[][]
     const reasons = rejected.map(([, column, reason]) => `${column} ${reason}`)
     return { code, out, err, rejectedFile, reasons, counts }

@@ -114,12 +114,12 @@ test('imported orders cannot overwrite local ones, and numbering continues after
   const caller = await shop.createShop()
   const buildLine = (number: string) => `${number},65432,2024-05-10,,10.00,TEE,1,10.00,,,,,`
   await importOrders(caller, buildLine('W0000041'), buildLine('OTHER'))
-  const own = await placeOrder(caller, [{ sku: 'TEE', quantity: 1 }])
-  assert.equal(own.orderNumber, 'W0000042')
+  const ownOrder = await placeOrder(caller, [{ sku: 'TEE', quantity: 1 }])
+  assert.equal(ownOrder.orderNumber, 'W0000042')
   const { code, reasons } = await importOrders(caller, buildLine('W0000042'), buildLine('W0250000'))
   assert.deepEqual([code, reasons], [2, ['orderNumber belongs to an order that was placed in Tillbridge']])
   assert.equal((await placeOrder(caller, [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0250001')
-  assert.deepEqual(await readOrder(caller, own.id), own)
+  assert.deepEqual(await readOrder(caller, ownOrder.id), ownOrder)
 })
 
 test('an order with wrong sums or rejected lines is rejected completely', async () => {

@@ -247,7 +247,7 @@ test('amounts of another currency are rejected in every import type', async () =
   for (const [type, file] of Object.entries(files)) {
     const { reasons } = await importFile(shop, type, file)
     assert.match(reasons.join(), /^currency must be AUD, the currency of the service/, type)
-    const own = await importFile(shop, type, file.replace('USD', 'aud'))
-    assert.deepEqual([own.code, own.counts[1]], [0, 1], own.out + own.err)
+    const ownCurrency = await importFile(shop, type, file.replace('USD', 'aud'))
+    assert.deepEqual([ownCurrency.code, ownCurrency.counts[1]], [0, 1], ownCurrency.out + ownCurrency.err)
   }
 })

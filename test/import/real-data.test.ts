@@ -223,7 +223,7 @@ describe('a shop with real data', { skip }, () => {
       for (const [path, records] of Object.entries(expected))
         assert.deepEqual(
           auditResult.listed[path],
-          { records, different: records, pages: Math.ceil(records / 100), fullest: 100 },
+          { records, different: records, pages: Math.ceil(records / 100), longestPage: 100 },
           path,
         )
     })

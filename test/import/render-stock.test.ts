@@ -136,10 +136,10 @@ test('a rename committed before an import or order appears in its writes', async
 
 test('a moved service with pending rendering delays no other service', async () => {
   const { db } = shop
-  const [removed, here] = [await addService(db, 'gone'), await addService(db, 'here')]
-  assert.ok(removed && here)
+  const [removed, localService] = [await addService(db, 'gone'), await addService(db, 'here')]
+  assert.ok(removed && localService)
   await db.run(sql`
-    insert into stock_rerender (service_id, stock_column, id) select id, 'store_id', 's1' from unnest(${[removed.id, here.id]}::integer[]) id`)
+    insert into stock_rerender (service_id, stock_column, id) select id, 'store_id', 's1' from unnest(${[removed.id, localService.id]}::integer[]) id`)
   await db.run(sql`update service set move_state = 'moved_away' where service_id = ${removed.id}`)
   await renderStaleStock(db, AbortSignal.timeout(60_000))
   const remaining = await db.rows(sql`select service_id as id from stock_rerender`)

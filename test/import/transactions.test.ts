@@ -86,11 +86,11 @@ test("a transaction keeps its store's name at import time", async () => {
   assert.deepEqual(notes, { 'unknown store number: stored without a name': 1 })
   await shop.importFile('stores', 'storeId,storeNumber,name\n1002,008,Renamed\n')
   assert.equal((await shop.importFile('transactions', file)).changed, 0)
-  const shown = [await loadTransaction('st'), await loadTransaction('un')].map(sale => [
+  const stores = [await loadTransaction('st'), await loadTransaction('un')].map(sale => [
     sale.storeNumber,
     sale.storeName,
   ])
-  assert.deepEqual(shown, [
+  assert.deepEqual(stores, [
     ['008', 'Bourke Street'],
     ['404', null],
   ])

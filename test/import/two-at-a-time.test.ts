@@ -100,11 +100,8 @@ async function importWithLockedBatch(
   locked: string,
 ) {
   const release = await holdLocks(shop.db, locked)
-  const buildLines = skus.map(line)
-  const importing = shop.importFile(
-    kind,
-    [head, ...buildLines.slice(0, 2_000), between, ...buildLines.slice(2_000)].join('\n'),
-  )
+  const lines = skus.map(line)
+  const importing = shop.importFile(kind, [head, ...lines.slice(0, 2_000), between, ...lines.slice(2_000)].join('\n'))
   await waitUntil(isBatchWaiting, 'the first batch waits').catch(error => {
     release()
     throw error
@@ -118,7 +115,7 @@ const buildCustomerLine = (i: number) => `c${i},L,c${i}@example.com,${i < 2_000 
 const firstStore = `select from store where store_id = '1' for update`
 const stores = ['stores', 'storeId,storeNumber,name'] as const
 const buildStoreLine = (i: number) => `s${i},n${i},S`
-const insertStore = `insert into store (service_id, store_id, store_number, name, changed_at, record) values (${shop.service.id}, 's0', 's0', '', now(), '')`
+const insertStoreSql = `insert into store (service_id, store_id, store_number, name, changed_at, record) values (${shop.service.id}, 's0', 's0', '', now(), '')`
 
 test('a value released by a line is free for later lines', async () => {
   const release = await holdLocks(shop.db, firstStore)
@@ -139,7 +136,7 @@ test('a value released by a line is free for later lines', async () => {
 
 for (const [[kind, head], line, table, locked, between, rejected] of [
   [customers, buildCustomerLine, 'customer', firstStore, 'd,L,d@example.com,', 'e,L,C7@EXAMPLE.COM,'],
-  [stores, buildStoreLine, 'store', insertStore, 't,t,S', 'u,n7,S'],
+  [stores, buildStoreLine, 'store', insertStoreSql, 't,t,S', 'u,n7,S'],
 ] as const) {
   const deleteAll = () => shop.queryRows(kind === 'stores' ? 'truncate store cascade' : 'truncate customer, tombstone')
 

@@ -34,7 +34,7 @@ const importVouchers = (...lines: string[]) => importFile(api, 'vouchers', `${[h
 const lookUp = (number: string, pin: string) => post(api, '/vouchers/lookup', { number, pin })
 const validate = (number: string, pin: string, amount: string) =>
   post(api, '/vouchers/validate', { number, pin, amount })
-const selectUnbalanced = sql`
+const unbalancedQuery = sql`
   select v.number from voucher v where balance <> (select sum(amount) from voucher_entry e where e.service_id = v.service_id and e.number = v.number)`
 test('an imported voucher can be validated, locked and drawn with its PIN', async () => {
   const { code, counts } = await importVouchers('GV-1,0042,110.00,150.00,2099-12-31,active')
@@ -61,7 +61,7 @@ test('an imported voucher can be validated, locked and drawn with its PIN', asyn
     'redeem active',
     'lock locked',
   ])
-  assert.deepEqual(await api.db.rows(selectUnbalanced), [])
+  assert.deepEqual(await api.db.rows(unbalancedQuery), [])
 })
 
 test('five wrong PINs block an imported voucher like an issued one', async () => {
@@ -89,7 +89,7 @@ test('each foreign status is mapped and expired vouchers expire daily', async ()
   assert.equal(await expireVouchers(api.db), 1)
   assert.deepEqual(await listLedgerSteps(api, api, 'S5'), ['issue active', 'expire expired'])
   assert.deepEqual((await listLedgerSteps(api, api, 'S3')).at(-1), 'suspend suspended')
-  assert.deepEqual(await api.db.rows(selectUnbalanced), [])
+  assert.deepEqual(await api.db.rows(unbalancedQuery), [])
 })
 
 test('a repeated import changes nothing; a newer file updates the ledger', async () => {
@@ -109,7 +109,7 @@ test('a repeated import changes nothing; a newer file updates the ledger', async
   assert.deepEqual((await listLedgerSteps(api, api, 'A1')).slice(3), ['refund active', 'suspend suspended'])
   const voucher = (await lookUp('A1', '1111')).json.data
   assert.deepEqual([voucher.status, voucher.usedAmount, voucher.availableAmount], ['suspended', '15.00', '0.00'])
-  assert.deepEqual(await api.db.rows(selectUnbalanced), [])
+  assert.deepEqual(await api.db.rows(unbalancedQuery), [])
 })
 
 test('a reloaded gift card is updated by a ledger entry', async () => {
@@ -139,19 +139,19 @@ test('a reloaded gift card is updated by a ledger entry', async () => {
   assert.deepEqual((await getAmounts('L2')).slice(0, 3), ['70.00', '0.00', '70.00'])
   const { reasons } = await importVouchers('L1,1,30.00,90.00,,', 'L1,1,30.00,40.00,,')
   assert.match(reasons.join(), /originalAmount can't change after the voucher was issued.*originalAmount can't change/)
-  assert.deepEqual(await api.db.rows(selectUnbalanced), [])
+  assert.deepEqual(await api.db.rows(unbalancedQuery), [])
 })
 
 test('a voucher used or issued here is not overwritten', async () => {
   await stockGiftCards(api, api)
-  const own = (await issueVoucher(api)).json.data
+  const issuedVoucher = (await issueVoucher(api)).json.data
   await importVouchers('U1,1111,50.00,,,')
   const { validationId } = (await validate('U1', '1111', '10.00')).json.data
   await lockVoucher(api, 'U1', validationId)
   const { code, reasons, counts } = await importVouchers(
     'U1,1111,50.00,,,',
     'U1,1111,40.00,,,',
-    `${own.number},1111,7.00,,,`,
+    `${issuedVoucher.number},1111,7.00,,,`,
   )
   assert.deepEqual([code, counts], [2, [3, 0, 0, 1, 2]])
   const again = 'enter the pin again, because it is omitted here'
@@ -159,7 +159,7 @@ test('a voucher used or issued here is not overwritten', async () => {
     `number belongs to a voucher that was locked, redeemed or suspended in Tillbridge, or has expired, since its import; ${again}`,
     `number belongs to a voucher that was issued in Tillbridge; ${again}`,
   ])
-  assert.equal((await lookUp(own.number, own.pin)).json.data.availableAmount, '150.00')
+  assert.equal((await lookUp(issuedVoucher.number, issuedVoucher.pin)).json.data.availableAmount, '150.00')
 })
 
 test('concurrent locks and imports of vouchers keep ledgers consistent', async () => {
@@ -180,7 +180,7 @@ test('concurrent locks and imports of vouchers keep ledgers consistent', async (
   const inconsistent = sql`
     select number from voucher where number like 'C%' and (imported_entry, balance) not in ((1, 50), (3, 20))`
   assert.deepEqual(await api.db.rows(inconsistent), [])
-  assert.deepEqual(await api.db.rows(selectUnbalanced), [])
+  assert.deepEqual(await api.db.rows(unbalancedQuery), [])
 })
 
 test('inconsistent amounts are rejected', async () => {

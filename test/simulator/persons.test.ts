@@ -135,8 +135,8 @@ test('a PUT clears omitted fields except custom data', async () => {
   assert.deepEqual([status, text], [200, ''])
   const updated = simulator.state.persons.get(id)
   assert.deepEqual([updated?.sex, updated?.jobTitle, updated?.startDate], ['', '', ''])
-  const shown = await ask(`Persons/${id}?CustomData=true`)
-  assert.match(shown.text, /<Card Name="Marketing"><Fields Type="Array"><Field Name="EmailOptIn">true/)
+  const response = await ask(`Persons/${id}?CustomData=true`)
+  assert.match(response.text, /<Card Name="Marketing"><Fields Type="Array"><Field Name="EmailOptIn">true/)
   assert.doesNotMatch((await ask(`Persons/${id}`)).text, /CustomData/)
 })
 
@@ -176,8 +176,8 @@ test('loyalties omitted by a PUT stay or become inactive by version', async () =
     `<Firstname>Jo</Firstname><Surname>Sample</Surname><UpdateTimeStamp>${await getTimestamp(id)}</UpdateTimeStamp>${billing}${buildContacts('jo@example.test')}${elements}`
   assert.equal((await putPerson(id, await buildBody())).status, 200)
   const listCards = async () =>
-    findElements(findElement((await ask(`Persons/${id}`)).xml, 'Loyalties'), 'Loyalty').map(buildWithCard =>
-      findText(buildWithCard, 'CardNo'),
+    findElements(findElement((await ask(`Persons/${id}`)).xml, 'Loyalties'), 'Loyalty').map(card =>
+      findText(card, 'CardNo'),
     )
   assert.deepEqual(await listCards(), ['LM77'])
   assert.equal((await putPerson(id, await buildBody(loyalty))).code, 5103)

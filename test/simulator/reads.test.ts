@@ -107,9 +107,9 @@ test('a history shows midnight, negative returns and no item IDs', async () => {
   const { text, xml } = await ask(`Persons/${sale?.personId}/RetailTransactions`)
   assert.match(text, /<SaleDate>\d{4}-\d\d-\d\dT00:00:00</)
   assert.doesNotMatch(text, /SkuId|ProductId|StoreId/)
-  const shown = findElements(xml, 'Transaction').find(element => findText(element, 'Id') === String(sale?.id))
-  assert.equal(findText(findElement(shown, 'Details', 'Detail'), 'Quantity'), '-1')
-  assert.ok(Number(findText(findElement(shown, 'Details', 'Detail'), 'Value')) < 0)
+  const transaction = findElements(xml, 'Transaction').find(element => findText(element, 'Id') === String(sale?.id))
+  assert.equal(findText(findElement(transaction, 'Details', 'Detail'), 'Quantity'), '-1')
+  assert.ok(Number(findText(findElement(transaction, 'Details', 'Detail'), 'Value')) < 0)
 })
 
 test('a history can be filtered by order and shows stores', async () => {
@@ -166,8 +166,8 @@ test('an account can be opened once and change tiers', async () => {
     5161,
   )
   const id = findText(opened.xml, 'Id')
-  const moved = await ask(`Rewards/Accounts/${id}`, { method: 'PUT', body: buildBody('<TierId>41</TierId>') })
-  assert.equal(findText(moved.xml, 'TierName'), 'Gold')
+  const changed = await ask(`Rewards/Accounts/${id}`, { method: 'PUT', body: buildBody('<TierId>41</TierId>') })
+  assert.equal(findText(changed.xml, 'TierName'), 'Gold')
   assert.equal(
     (await ask(`Rewards/Accounts/${id}`, { method: 'PUT', body: buildBody('<TierId>9</TierId>') })).code,
     5159,

@@ -60,9 +60,9 @@ test('stores without positive stock are omitted, and none is 5008', async () => 
   stores.forEach((store, i) => {
     simulator.change({ kind: 'set-stock', skuId: sku.id, storeId: store.id, quantity: i === 0 ? 4 : i === 1 ? -15 : 0 })
   })
-  const shown = getStores((await ask(`Freestock/sku/${sku.id}`)).xml)
+  const listedStores = getStores((await ask(`Freestock/sku/${sku.id}`)).xml)
   assert.deepEqual(
-    shown.map(store => [store.StoreId, store.FreeStock]),
+    listedStores.map(store => [store.StoreId, store.FreeStock]),
     [[String(stores[0]?.id), '4']],
   )
   simulator.change({ kind: 'sell-stock', skuId: sku.id, storeId: stores[0]?.id ?? 0, quantity: 4 })

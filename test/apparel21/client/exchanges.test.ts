@@ -145,14 +145,14 @@ test('an invalid response is 502 and its content is never passed on', async () =
 
 test('a redirect is not followed', async () => {
   let requestCount = 0
-  const elsewhere = await startHttpServer((_, response) => {
+  const redirectTarget = await startHttpServer((_, response) => {
     requestCount++
     response.end(oneStore)
   })
-  simulator.faults.add({ kind: 'redirect', location: elsewhere.url })
+  simulator.faults.add({ kind: 'redirect', location: redirectTarget.url })
   await assertFails(open().document(stores), 'back_office_error')
   assert.equal(requestCount, 0)
-  await elsewhere.close()
+  await redirectTarget.close()
 })
 
 test('harmless format deviations are accepted', async () => {

@@ -147,9 +147,9 @@ test('a circuit breaker stays open longer after each failed probe', () => {
   assert.equal(breaker.state, 'closed')
   fail()
   for (const ms of [1_000, 2_000, 4_000, 4_000]) {
-    const left = breaker.enter()
-    assert.ok(left >= ms * 0.8 && left <= ms * 1.2, `${left} of ${ms}`)
-    now += left
+    const remainingMs = breaker.enter()
+    assert.ok(remainingMs >= ms * 0.8 && remainingMs <= ms * 1.2, `${remainingMs} of ${ms}`)
+    now += remainingMs
     assert.equal(breaker.state, 'half open')
     fail()
   }

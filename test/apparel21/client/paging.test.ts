@@ -126,8 +126,8 @@ test('a row count that differs from TotalRows is detected', async () => {
 })
 
 test('an endlessly growing list is aborted', async () => {
-  const grown = readGenerated(500, start => list(buildRange(start, start + 499), start + 600))
-  await assert.rejects(grown, isFault)
+  const reading = readGenerated(500, start => list(buildRange(start, start + 499), start + 600))
+  await assert.rejects(reading, isFault)
 })
 
 test('the full stock contains the declared number of styles or fails', async () => {
@@ -184,9 +184,9 @@ test('rows that move between pages are not missed', () =>
           assert.ok(isFault(error), String(error))
         })
         if (!pages) return
-        const seen = new Set(pages.ids.map(Number))
+        const readIds = new Set(pages.ids.map(Number))
         assert.deepEqual(
-          [...expectedIds].filter(id => !seen.has(id)),
+          [...expectedIds].filter(id => !readIds.has(id)),
           [],
         )
       },

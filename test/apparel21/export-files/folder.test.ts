@@ -148,10 +148,10 @@ describe('exports of a back office', () => {
     const record = await db.row<{ record: string }>(
       sql`select record from retail_transaction where id = ${String(sale?.id)}`,
     )
-    const shown = JSON.parse(record?.record ?? '{}')
-    assert.equal(shown.lines.length, sale?.lines.length)
-    assert.equal(shown.storeNumber, String(simulator.state.stores.get(sale?.storeId ?? 0)?.number))
-    assert.ok(shown.storeName && shown.lines[0].productName && shown.lines[0].sku)
+    const saleRecord = JSON.parse(record?.record ?? '{}')
+    assert.equal(saleRecord.lines.length, sale?.lines.length)
+    assert.equal(saleRecord.storeNumber, String(simulator.state.stores.get(sale?.storeId ?? 0)?.number))
+    assert.ok(saleRecord.storeName && saleRecord.lines[0].productName && saleRecord.lines[0].sku)
 
     const loadNewestTimestamp = () =>
       db.row<{ at: string }>(sql`select max(changed_at)::text as at from retail_transaction`)

@@ -130,8 +130,8 @@ describe('signing in to an SFTP server', { skip: sshdMissing }, async () => {
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
-    const own = { exportFolder: `sftp://luma@127.0.0.1:${port}${sshd.folder}`, sftpPassword: canary }
-    await setBackOffice(db, keys, luma, changeSettings({ ...own, sftpKeyFile: undefined }))
+    const ownSettings = { exportFolder: `sftp://luma@127.0.0.1:${port}${sshd.folder}`, sftpPassword: canary }
+    await setBackOffice(db, keys, luma, changeSettings({ ...ownSettings, sftpKeyFile: undefined }))
     const row = await db.row<{ text: string }>(
       sql`select row_to_json(b)::text || encode(sftp_password, 'escape') as text from back_office b`,
     )
@@ -140,8 +140,8 @@ describe('signing in to an SFTP server', { skip: sshdMissing }, async () => {
     assert.ok(stored)
     const names = await withExportFolder(place => place.listNames(), { ...stored.settings, sftpKeyFile: undefined })
     assert.ok(names.includes('done'))
-    const elsewhere = await lockStoredBackOffice(db, deriveKeys(randomBytes(32)), luma)
-    assert.deepEqual([elsewhere?.isLocked, elsewhere?.settings.sftpPassword], [true, undefined])
+    const withOtherKey = await lockStoredBackOffice(db, deriveKeys(randomBytes(32)), luma)
+    assert.deepEqual([withOtherKey?.isLocked, withOtherKey?.settings.sftpPassword], [true, undefined])
     await setBackOffice(db, keys, luma, settings)
     server.close()
   })

@@ -99,7 +99,7 @@ test('a document type declaration is 502 without any expansion or fetch', async 
   writeFileSync(file, 'canary-of-a-file')
   t.after(() => rmSync(file))
   let requestCount = 0
-  const elsewhere = await startServer((_, response) => {
+  const entityServer = await startServer((_, response) => {
     requestCount++
     response.end('<!ENTITY x "canary-of-a-file">')
   })
@@ -107,8 +107,8 @@ test('a document type declaration is 502 without any expansion or fetch', async 
   const documents = [
     `<!DOCTYPE a [<!ENTITY a0 "${'ha'.repeat(50)}">${bomb}]>${account.replace('>R<', '>&a12;<')}`,
     `<!DOCTYPE a [<!ENTITY f SYSTEM "file://${file}">]>${account.replace('>R<', '>&f;<')}`,
-    `<!DOCTYPE a SYSTEM "${elsewhere}/a.dtd">${account}`,
-    `<!DOCTYPE a [<!ENTITY % p SYSTEM "${elsewhere}/p">%p;]>${account.replace('>R<', '>&x;<')}`,
+    `<!DOCTYPE a SYSTEM "${entityServer}/a.dtd">${account}`,
+    `<!DOCTYPE a [<!ENTITY % p SYSTEM "${entityServer}/p">%p;]>${account.replace('>R<', '>&x;<')}`,
     account.replace('>R<', '>&a12;<'),
   ]
   let nextBody = ''
@@ -131,7 +131,7 @@ test('a document type declaration is 502 without any expansion or fetch', async 
 })
 
 test('a huge or endless body is cut off with bounded memory', async () => {
-  let sent = 0
+  let sentBytes = 0
   const chunk = Buffer.from(`<Gift><IssueId>1</IssueId><GiftName>${'x'.repeat(900)}</GiftName></Gift>\n`.repeat(64))
   const bodies: Record<string, RequestListener> = {
     'a gigabyte': (_, response) => {
@@ -146,7 +146,7 @@ test('a huge or endless body is cut off with bounded memory', async () => {
     response.write('<RewardAccount><GiftList Type="Array">')
     const sendMore = () => {
       while (!response.destroyed) {
-        sent += chunk.length
+        sentBytes += chunk.length
         if (!response.write(chunk)) return void response.once('drain', sendMore)
       }
     }
@@ -154,11 +154,11 @@ test('a huge or endless body is cut off with bounded memory', async () => {
   }
   for (const [label, listener] of Object.entries(bodies)) {
     const caller = await createServiceFor(await startServer(listener), { maxRetryWaitMs: 0 })
-    sent = 0
+    sentBytes = 0
     const growthMb = await measureGrowth(async () =>
       assertInvalidResponse(await caller.get('/rewards/accounts/7'), label),
     )
-    assert.ok(sent < 64 * 1024 ** 2, `${label}: ${sent} bytes`)
+    assert.ok(sentBytes < 64 * 1024 ** 2, `${label}: ${sentBytes} bytes`)
     assert.ok(growthMb < 160, `${label}: ${growthMb} MB`)
   }
 })

@@ -46,7 +46,7 @@ export interface FaultFixture {
   /** Asserts a 503 with `Retry-After`. */
   assertUnavailable(response: TestResponse, baseUrl?: string): void
   /** Asserts a 502 without any content of the back office's response. */
-  assertInvalidResponse(response: TestResponse, what?: string): void
+  assertInvalidResponse(response: TestResponse, label?: string): void
 }
 
 export async function startFaultFixture(): Promise<FaultFixture> {

@@ -187,9 +187,9 @@ test('a rejected password is 503 with one alert until it is corrected', async ()
 })
 
 test('a redirect is not followed and receives no credentials', async () => {
-  const elsewhere: unknown[] = []
+  const authorizations: unknown[] = []
   const other = await startServer((request, response) => {
-    elsewhere.push(request.headers.authorization)
+    authorizations.push(request.headers.authorization)
     response.end(account)
   })
   let status = 302
@@ -201,7 +201,7 @@ test('a redirect is not followed and receives no credentials', async () => {
     assertInvalidResponse(await caller.get('/rewards/accounts/7'), `${status}`)
     assertInvalidResponse(await post(caller, '/customers', buildCustomer(), withKey()), `${status}`)
   }
-  assert.deepEqual(elsewhere, [])
+  assert.deepEqual(authorizations, [])
 })
 
 test('an invalid certificate is rejected unless a CA file allows it', async t => {

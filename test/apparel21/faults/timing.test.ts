@@ -56,8 +56,8 @@ test('a response that drips byte by byte ends at the deadline', async () => {
       socket.once('data', () => {
         const fullResponse = head + account
         socket.write(fullResponse.slice(0, at))
-        let sent = at
-        const timer = setInterval(() => socket.write(fullResponse.charAt(sent++)), 60)
+        let sentBytes = at
+        const timer = setInterval(() => socket.write(fullResponse.charAt(sentBytes++)), 60)
         socket.once('close', () => clearInterval(timer))
       }),
     )

@@ -92,10 +92,10 @@ test('free stock is read at each depth', async () => {
   assert.deepEqual(await parseStock(`<Style StyleIdx="5001">${store}</Style>`), [{ productId, ...at }])
   assert.deepEqual(await parseStock(sku), [{ skuId, ...at }])
   await assert.rejects(parseStock('<Sku><Store StoreId="1" FreeStock="1" /></Sku>'), InvalidRecord)
-  const odd = await parseXmlDocument(
+  const invalidStock = await parseXmlDocument(
     `<Style StyleIdx="5001"><Clr><Store StoreId="1" FreeStock="1" /></Clr><Clr ClrIdx="6101">${sku}<Store FreeStock="1" /><Store StoreId="7102" FreeStock="" /></Clr></Style>`,
   )
-  assert.deepEqual(parseFreeStock(odd), {
+  assert.deepEqual(parseFreeStock(invalidStock), {
     rows: [{ productId, colourId, skuId, ...at }],
     rejected: [
       'Stock has no identifier of a style, colour or SKU.',

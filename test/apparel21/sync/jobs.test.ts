@@ -174,7 +174,7 @@ test('a new schedule applies to the next run without raising an alert', async ()
   await db.run(
     sql`update sync_state set finished_at = now() - interval '2 hours' where sync = 'reward-programs' and service_id = ${luma.id}`,
   )
-  const backDate = await getLastSyncedAt()
+  const lastSyncedAt = await getLastSyncedAt()
   assert.ok(((await findJob('reward-programs'))?.wait ?? 0) > 3_600, 'the sync runs once a day')
   const every = { 'reward-programs': 300 }
   await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU', syncIntervals: every })
@@ -183,7 +183,7 @@ test('a new schedule applies to the next run without raising an alert', async ()
   await waitUntil(() => getInterval() === 300, 'the new settings are in use', 5_000)
   await runScheduler()
   assert.deepEqual(await listAlertSubjects(), [])
-  await waitUntil(async () => (await getLastSyncedAt()) !== backDate, 'the sync has run', 10_000)
+  await waitUntil(async () => (await getLastSyncedAt()) !== lastSyncedAt, 'the sync has run', 10_000)
   await waitUntil(async () => (await findJob('reward-programs'))?.lease === null, 'the job has ended')
   assert.ok(((await findJob('reward-programs'))?.wait ?? 0) <= 300)
 

@@ -182,11 +182,11 @@ test('stock of an unknown SKU is skipped with a reason', async () => {
   await shop.sync('stock')
   const run = await loadLastRun()
   assert.deepEqual([Number(run.skipped), run.notes], [rows, { 'stock of an unknown SKU: skipped': rows }])
-  const [shown] = (await (await api.createAccount('maintainer')).get('/syncs/stock/runs')).json.data
-  assert.equal(shown.skipped, rows)
+  const [listedRun] = (await (await api.createAccount('maintainer')).get('/syncs/stock/runs')).json.data
+  assert.equal(listedRun.skipped, rows)
   const stats = (await readSyncStats(api.db)).find(({ sync }) => sync === 'stock')
   assert.equal(stats?.records.skipped, rows, 'the metric tillbridge_sync_records counts skipped rows')
-  assert.equal(shown.unchanged + shown.new + shown.changed + shown.skipped, shown.read)
+  assert.equal(listedRun.unchanged + listedRun.new + listedRun.changed + listedRun.skipped, listedRun.read)
 })
 
 test('the console shows the skipped rows of a run and their reason', { skip: browserMissing ?? false }, async () => {

@@ -44,15 +44,15 @@ test('a change of an ambiguous hour is never before the checkpoint', () =>
       fc.integer({ min: 0, max: 600 }),
       (a, b, took) => {
         const from = Date.parse('2026-04-04T14:30:00Z') / 1_000
-        const [seen, later] = [from + Math.min(a, b), from + Math.max(a, b)]
-        const shown = toLocalTime(seen * 1_000, timeZone)
-        const since = findCheckpoint(shown, new Date((seen + 1) * 1_000).toISOString(), took) ?? ''
+        const [newestSeconds, later] = [from + Math.min(a, b), from + Math.max(a, b)]
+        const newestLocalTime = toLocalTime(newestSeconds * 1_000, timeZone)
+        const since = findCheckpoint(newestLocalTime, new Date((newestSeconds + 1) * 1_000).toISOString(), took) ?? ''
         // The checkpoint includes every change since the sync began.
         assert.ok(
           toLocalTime(later * 1_000, timeZone) >= since,
           `${toLocalTime(later * 1_000, timeZone)} before ${since}`,
         )
-        assert.ok(toLocalTime((seen - took) * 1_000, timeZone) >= since)
+        assert.ok(toLocalTime((newestSeconds - took) * 1_000, timeZone) >= since)
       },
     ),
   ))

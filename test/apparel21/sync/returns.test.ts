@@ -88,9 +88,9 @@ test('a single cancelled line releases its units and leaves the return', async (
     [id],
     'the change is published once',
   )
-  const shown = (await api.get(`/returns/${id}`)).json.data
+  const record = (await api.get(`/returns/${id}`)).json.data
   assert.deepEqual(
-    [shown.status, shown.total, shown.lines.map((line: { sku: string }) => line.sku)],
+    [record.status, record.total, record.lines.map((line: { sku: string }) => line.sku)],
     ['requested', created.json.data.lines[1].value, [hat.sku]],
   )
   assert.deepEqual(
@@ -127,16 +127,16 @@ test('a cancelled line is found among lines of the same SKU', async () => {
   const created = await post(api, `/orders/${order.id}/returns`, { lines })
   assert.equal(created.status, 201, created.text)
   const upstream = getLastReturn().lines
-  for (const [i, left] of [
+  for (const [i, remainingQuantities] of [
     [1, [1, 1]],
     [0, [1]],
   ] as const) {
     Object.assign(upstream[i] ?? assert.fail(), { status: 'Cancelled' })
     await shop.sync('returns')
-    const shown = (await api.get(`/returns/${created.json.data.id}`)).json.data
+    const record = (await api.get(`/returns/${created.json.data.id}`)).json.data
     assert.deepEqual(
-      shown.lines.map(({ quantity }: { quantity: number }) => quantity),
-      left,
+      record.lines.map(({ quantity }: { quantity: number }) => quantity),
+      remainingQuantities,
     )
   }
   assert.equal((await getReturnable(order.id))[0].returnable, 3)

@@ -37,10 +37,10 @@ test('a first sync imports everything from the back office', async () => {
     )
     for (const [typeId, valueId] of person.references) {
       const { code, name } = state.referenceTypes.get(typeId)?.references.get(valueId) ?? {}
-      const shown = Object.values(record.references).find(
+      const shownReference = Object.values(record.references).find(
         reference => (reference as { referenceValueId: string }).referenceValueId === String(valueId),
       )
-      assert.deepEqual(shown, { code, name, referenceValueId: String(valueId) })
+      assert.deepEqual(shownReference, { code, name, referenceValueId: String(valueId) })
     }
   }
   for (const sale of customerSales) {
@@ -143,8 +143,12 @@ test('changes of one second and late commits are not missed', async () => {
     fed.simulator.change({ kind: 'edit-person', id: b, fields: { surname: `B ${updatedAfter}` } })
     await fed.sync('customers')
     const wall = fed.simulator.clock.wall() - 5 * 60_000
-    const late = new Date(Math.floor(wall / 1_000) * 1_000).toISOString().slice(0, 19)
-    fed.simulator.change({ kind: 'edit-person', id: c, fields: { surname: `C ${updatedAfter}`, updated: late } })
+    const lateTimestamp = new Date(Math.floor(wall / 1_000) * 1_000).toISOString().slice(0, 19)
+    fed.simulator.change({
+      kind: 'edit-person',
+      id: c,
+      fields: { surname: `C ${updatedAfter}`, updated: lateTimestamp },
+    })
     await fed.sync('customers')
     const names = [await loadCustomer(a, fed), await loadCustomer(b, fed), await loadCustomer(c, fed)].map(
       ({ surname }) => surname,
@@ -192,17 +196,17 @@ test('two stores that swap numbers are both stored', async () => {
   const shops = [...fed.simulator.state.stores.values()].filter(store => store.kind === 'shop')
   const [a, b] = shops
   assert.ok(a && b)
-  const was = a.number
+  const numberBefore = a.number
   fed.simulator.change({ kind: 'edit-store', id: b.id, fields: { number: '998' } })
   fed.simulator.change({ kind: 'edit-store', id: a.id, fields: { number: b.number === '998' ? '997' : b.number } })
   await fed.sync('stores')
   assert.equal(await countRows(fed, 'store', `store_id = '${b.id}' and store_number = '998'`), 1)
   fed.simulator.change({ kind: 'edit-store', id: a.id, fields: { number: '998' } })
-  fed.simulator.change({ kind: 'edit-store', id: b.id, fields: { number: was } })
+  fed.simulator.change({ kind: 'edit-store', id: b.id, fields: { number: numberBefore } })
   const { rejected } = (await fed.sync('stores')) ?? {}
   assert.equal(rejected, 0)
   assert.equal(await countRows(fed, 'store', `store_id = '${a.id}' and store_number = '998'`), 1)
-  assert.equal(await countRows(fed, 'store', `store_id = '${b.id}' and store_number = '${was}'`), 1)
+  assert.equal(await countRows(fed, 'store', `store_id = '${b.id}' and store_number = '${numberBefore}'`), 1)
 })
 
 test('a sale that changes no timestamp is found at the next refresh', async () => {
@@ -235,8 +239,8 @@ test('points deleted upstream are deleted here with tombstones', async () => {
   const countLots = () => countRows(fed, 'reward_lot', `account_id = '${account.id}'`)
   const loadTimestamp = async () =>
     (await fed.shop.queryRows(`select changed_at::text as at from reward_account where id = '${account.id}'`))[0].at
-  const [some, before] = [await countLots(), await loadTimestamp()]
-  assert.ok(some > 0)
+  const [lotCount, before] = [await countLots(), await loadTimestamp()]
+  assert.ok(lotCount > 0)
   for (const kind of ['points', 'rewards', 'gifts'] as const) account[kind].splice(0)
   fed.simulator.change({ kind: 'edit-person', id: account.personId, fields: { jobTitle: 'x' } })
   await fed.sync('customers')

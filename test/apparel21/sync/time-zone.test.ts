@@ -119,7 +119,7 @@ test('a later change of the time zone corrects read times', async () => {
   )
   simulator.change({ kind: 'despatch-order', id: Number(order.id), conNote: 'EM1' })
   await syncAll()
-  const own = (await api.get(`/customers/${customerId}`)).json.data.updateTimeStamp
+  const ownTimestamp = (await api.get(`/customers/${customerId}`)).json.data.updateTimeStamp
   const getShipment = async () => (await api.get(`/orders/${order.id}/shipments`)).json.data[0]
   const before = await getShipment()
   const cursor = (await api.get('/customers/search?limit=1')).json.meta.endCursor
@@ -140,14 +140,14 @@ test('a later change of the time zone corrects read times', async () => {
     Temporal.PlainDateTime.from(time).toZonedDateTime('UTC').withTimeZone('Australia/Melbourne').toPlainDateTime()
   assert.equal(
     (await api.get(`/customers/${customerId}`)).json.data.updateTimeStamp,
-    toMelbourneTime(own).toString().replace('T', ' '),
+    toMelbourneTime(ownTimestamp).toString().replace('T', ' '),
     "Tillbridge's own times are right",
   )
   const stale = `/customers/search?limit=1&after_cursor=${encodeURIComponent(cursor)}`
   await waitUntil(async () => (await api.get(stale)).status === 400, 'a client starts over', 5_000)
   assert.equal((await api.get(`/changes?kinds=shipment&after_cursor=${encodeURIComponent(since)}`)).status, 410)
-  const [kept] = await api.db.rows(sql`select from sync_state where sync = 'ecommerce-variants'`)
-  assert.ok(kept, 'checkpoints of the e-commerce platform must stay')
+  const [checkpoint] = await api.db.rows(sql`select from sync_state where sync = 'ecommerce-variants'`)
+  assert.ok(checkpoint, 'checkpoints of the e-commerce platform must stay')
 })
 
 test('a change of the connection corrects earlier and later times', async () => {

@@ -7,18 +7,18 @@ test('invalid free stock is rejected alone, and fractions are rounded down', asy
   await fed.syncAll()
   const { state } = fed.simulator
   const stockByStore = Map.groupBy(findStocked(fed), ({ storeId }) => storeId)
-  const [odd, part, sound] = [...stockByStore.values()].find(({ length }) => length > 2) ?? []
-  assert.ok(odd && part && sound)
+  const [invalid, fractional, valid] = [...stockByStore.values()].find(({ length }) => length > 2) ?? []
+  assert.ok(invalid && fractional && valid)
   const upstream = new Map(
-    [odd, part].map(({ skuId }, index) => [state.skus.get(skuId)?.row, index ? 2.75 : Number.NaN]),
+    [invalid, fractional].map(({ skuId }, index) => [state.skus.get(skuId)?.row, index ? 2.75 : Number.NaN]),
   )
   const { get: at } = state.stock
   state.stock.get = (row, column) => upstream.get(row) ?? at(row, column)
-  for (const item of [odd, part, sound]) fed.simulator.change({ kind: 'set-stock', ...item, quantity: 700 })
+  for (const item of [invalid, fractional, valid]) fed.simulator.change({ kind: 'set-stock', ...item, quantity: 700 })
   const result = await fed.sync('stock')
   assert.ok(result?.rejected)
   assert.deepEqual(
-    await Promise.all([odd, part, sound].map(({ skuId, storeId }) => loadFreeStock(skuId, storeId, fed))),
-    [odd.quantity, 2, 700],
+    await Promise.all([invalid, fractional, valid].map(({ skuId, storeId }) => loadFreeStock(skuId, storeId, fed))),
+    [invalid.quantity, 2, 700],
   )
 })

@@ -70,17 +70,18 @@ interface Shopper {
 
 /** Sends an operation. Returns undefined if the shopper has no validation or no open order for it. */
 function sendOperation(shopper: Shopper, act: Act): Promise<TestResponse> | undefined {
-  const by = servers[act.server]
+  const server = servers[act.server]
   const { validationId: id, open } = shopper
-  if (act.operation === 'look up') return post(by, '/vouchers/lookup', { number, pin })
-  if (act.operation === 'validate') return post(by, '/vouchers/validate', { number, pin, amount: toDollars(act.cents) })
-  if (act.operation === 'lock by PIN') return put(by, `/vouchers/${number}/lock`, { pin, lockSeconds })
-  if (act.operation === 'repeat') return open && post(by, '/orders', open.body, open.headers)
+  if (act.operation === 'look up') return post(server, '/vouchers/lookup', { number, pin })
+  if (act.operation === 'validate')
+    return post(server, '/vouchers/validate', { number, pin, amount: toDollars(act.cents) })
+  if (act.operation === 'lock by PIN') return put(server, `/vouchers/${number}/lock`, { pin, lockSeconds })
+  if (act.operation === 'repeat') return open && post(server, '/orders', open.body, open.headers)
   if (id === undefined) return
-  if (act.operation === 'lock') return lockVoucher(by, number, id, lockSeconds)
-  if (act.operation === 'unlock') return lockVoucher(by, number, id, 0)
+  if (act.operation === 'lock') return lockVoucher(server, number, id, lockSeconds)
+  if (act.operation === 'unlock') return lockVoucher(server, number, id, 0)
   shopper.open = { body: buildOrderBody(act, id), headers: withKey() }
-  return post(by, '/orders', shopper.open.body, shopper.open.headers)
+  return post(server, '/orders', shopper.open.body, shopper.open.headers)
 }
 
 async function runRound(round: Round, shopperStates: readonly Shopper[], history: ReturnType<typeof createHistory>) {

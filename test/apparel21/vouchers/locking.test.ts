@@ -28,9 +28,9 @@ test('a locked voucher causes no back office validation for other clients', asyn
     ['locked', '100.00', '100.00'],
   )
   assert.equal(countValidations(simulator), 1)
-  for (const by of [other, api]) {
-    const rejected = await validate(by)
-    assertProblem(rejected, 'voucher_locked', by === api ? api.baseUrl : second.baseUrl, '/vouchers/validate')
+  for (const caller of [other, api]) {
+    const rejected = await validate(caller)
+    assertProblem(rejected, 'voucher_locked', caller === api ? api.baseUrl : second.baseUrl, '/vouchers/validate')
     assert.equal(rejected.json.lockedUntil, locked.json.data.lockedUntil)
     assert.doesNotMatch(rejected.text, new RegExp(api.username))
   }
@@ -199,8 +199,8 @@ test('a lock with a lost response has an unknown outcome until repeated', async 
   const ownValidationId = await getValidationId(api)
   simulator.faults.add({ kind: 'lost-response', path: '/Voucher/Lock/*', times: 1 })
   assertProblem(await lockVoucher(api, number, ownValidationId), 'outcome_unknown', api.baseUrl)
-  const blind = await validate(other)
-  assert.deepEqual([blind.status, blind.json.code], [409, 'voucher_locked'])
+  const otherValidation = await validate(other)
+  assert.deepEqual([otherValidation.status, otherValidation.json.code], [409, 'voucher_locked'])
   assert.equal((await lockVoucher(api, number, ownValidationId)).status, 200)
   assert.equal(findVoucher(number).lockedUntil > simulator.clock.now(), true)
 })

@@ -16,8 +16,8 @@ const { second, other } = await startSecondServer()
 test("a number and PIN return the back office's current voucher", async () => {
   const { status, json, text } = await lookUp(api, '6000002', '0042')
   assert.equal(status, 200)
-  const { expiryDate, ...shown } = json.data
-  assert.deepEqual(shown, {
+  const { expiryDate, ...voucher } = json.data
+  assert.deepEqual(voucher, {
     number: '6000002',
     status: 'active',
     currency: 'AUD',
@@ -53,7 +53,7 @@ test('an unknown number, wrong PIN and malformed number get the same response', 
     ] as const),
   ]
   const responses: object[] = []
-  for (const [input, as] of guesses) responses.push(getRejection(await lookUp(api, input, as)))
+  for (const [input, usedPin] of guesses) responses.push(getRejection(await lookUp(api, input, usedPin)))
   for (const response of responses) assert.deepEqual(response, responses[0])
   assert.equal((responses[0] as { code: string }).code, 'voucher_not_accepted')
   assert.deepEqual(getRejection(await validate(api, '10.00', number, '9999')), responses[0])
@@ -72,16 +72,19 @@ test('each voucher problem has its own error', async () => {
     ['6000006', '6666', 'voucher_unusable', 'suspended'],
     ['6000010', '1010', 'voucher_unusable'],
   ]
-  for (const [voucherNumber, as, code, reason] of cases)
-    for (const response of [await lookUp(api, voucherNumber, as), await validate(api, '10.00', voucherNumber, as)]) {
+  for (const [voucherNumber, usedPin, code, reason] of cases)
+    for (const response of [
+      await lookUp(api, voucherNumber, usedPin),
+      await validate(api, '10.00', voucherNumber, usedPin),
+    ]) {
       assertProblem(response, code, api.baseUrl)
       assert.equal(response.json.reason, reason)
     }
   const expired = await lookUp(api, '6000007', '7777')
   assert.deepEqual([expired.json.data.status, expired.json.data.availableAmount], ['expired', '0.00'])
-  const late = await validate(api, '10.00', '6000007', '7777')
-  assertProblem(late, 'voucher_unusable', api.baseUrl)
-  assert.equal(late.json.reason, 'expired')
+  const expiredValidation = await validate(api, '10.00', '6000007', '7777')
+  assertProblem(expiredValidation, 'voucher_unusable', api.baseUrl)
+  assert.equal(expiredValidation.json.reason, 'expired')
   assertProblem(await validate(api, '100.01'), 'insufficient_voucher_balance', api.baseUrl)
   assertProblem(await validate(api, '24.99', '6000009', '9999'), 'voucher_must_be_used_in_full', api.baseUrl)
   assert.equal((await validate(api, '25.00', '6000009', '9999')).status, 200)

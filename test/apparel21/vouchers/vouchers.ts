@@ -10,12 +10,12 @@ import { post } from '../../support/write.ts'
 
 /** A usable voucher of 100.00. */
 export const [number, pin] = ['6000001', '1234']
-export const lookUp = (by: Caller, input = number, usedPin = pin) =>
-  post(by, '/vouchers/lookup', { number: input, pin: usedPin })
-export const validate = (by: Caller, amount = '10.00', input = number, usedPin = pin) =>
-  post(by, '/vouchers/validate', { number: input, pin: usedPin, amount })
-export const getValidationId = async (by: Caller, amount?: string): Promise<string> => {
-  const { status, json } = await validate(by, amount)
+export const lookUp = (caller: Caller, input = number, usedPin = pin) =>
+  post(caller, '/vouchers/lookup', { number: input, pin: usedPin })
+export const validate = (caller: Caller, amount = '10.00', input = number, usedPin = pin) =>
+  post(caller, '/vouchers/validate', { number: input, pin: usedPin, amount })
+export const getValidationId = async (caller: Caller, amount?: string): Promise<string> => {
+  const { status, json } = await validate(caller, amount)
   assert.equal(status, 200, JSON.stringify(json))
   return json.data.validationId
 }
@@ -67,8 +67,8 @@ export const gift = {
 
 /** Returns functions to sell vouchers and to inspect the sales. */
 export const createVoucherSales = ({ simulator, api }: Pick<Apparel21Api, 'simulator' | 'api'>) => ({
-  issue: (more: object = {}, headers: Record<string, string> = {}, by: Caller = api) =>
-    post(by, '/vouchers', { ...gift, ...more }, headers),
+  issue: (more: object = {}, headers: Record<string, string> = {}, caller: Caller = api) =>
+    post(caller, '/vouchers', { ...gift, ...more }, headers),
   listSales: () => simulator.ledger.findEffects('voucher sold'),
   /** Returns the order, and asserts that there is only one. */
   getOnlyOrder() {

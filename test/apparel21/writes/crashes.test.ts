@@ -73,7 +73,7 @@ for (const [receiver, { crashPoints }] of Object.entries(receivers))
         [...simulator.state.persons.values()].filter(candidate => candidate.email === email).length
       const before = await countTableRows('upstream_voucher_sale')
       const countRows = async () => (await countTableRows('upstream_voucher_sale', 'order_id is not null')) - before
-      const victim = await serve(['--no-demo'], buildEnvironment('doomed', { FAILPOINT: crashPoint }))
+      const victim = await serve(['--no-demo'], buildEnvironment('victim', { FAILPOINT: crashPoint }))
       await assert.rejects(send(victim, '/vouchers', buildGift(email), { key }))
       assert.equal((await victim.ended).signal, 'SIGKILL')
       const isSold = !isNew && crashPoint !== 'before_effect' && crashPoint !== 'before_upstream'
@@ -105,7 +105,7 @@ for (const crashPoint of ['before_upstream', 'after_upstream'] as const)
       const { path, body, effect, countRows } = await prepareWrite(name)
       simulator.ledger.clear()
       const countEffects = () => simulator.ledger.findEffects(effect).length
-      const victim = await serve(['--no-demo'], buildEnvironment('doomed', { FAILPOINT: crashPoint }))
+      const victim = await serve(['--no-demo'], buildEnvironment('victim', { FAILPOINT: crashPoint }))
       await assert.rejects(send(victim, path, body, { key: name }))
       assert.equal((await victim.ended).signal, 'SIGKILL')
       assert.deepEqual([countEffects(), await countRows()], [crashPoint === 'after_upstream' ? 1 : 0, 0])
@@ -116,17 +116,17 @@ for (const crashPoint of ['before_upstream', 'after_upstream'] as const)
     })
 
 for (const crashPoint of ['before_upstream', 'after_upstream'] as const)
-  for (const by of ['its validation', 'its PIN'])
-    test(`a lock by ${by} killed at ${crashPoint} belongs only to its repeat`, async () => {
+  for (const lockedBy of ['its validation', 'its PIN'])
+    test(`a lock by ${lockedBy} killed at ${crashPoint} belongs only to its repeat`, async () => {
       const voucher =
         [...simulator.state.vouchers.values()].find(candidate => candidate.lockedUntil === 0) ?? assert.fail()
       const { number, pin } = voucher
       const validate = () => send(steady, '/vouchers/validate', { number, pin, amount: '5.00' })
-      const opening = by === 'its PIN' ? { pin } : { validationId: (await validate()).data.validationId }
+      const opening = lockedBy === 'its PIN' ? { pin } : { validationId: (await validate()).data.validationId }
       const body = { ...opening, lockSeconds: 600 }
-      const lock = { method: 'PUT', key: `lock ${crashPoint} ${by}` } as const
+      const lock = { method: 'PUT', key: `lock ${crashPoint} ${lockedBy}` } as const
       const path = `/vouchers/${number}/lock`
-      const victim = await serve(['--no-demo'], buildEnvironment('doomed', { FAILPOINT: crashPoint }))
+      const victim = await serve(['--no-demo'], buildEnvironment('victim', { FAILPOINT: crashPoint }))
       await assert.rejects(send(victim, path, body, lock))
       assert.equal((await victim.ended).signal, 'SIGKILL')
       assert.equal(voucher.lockedUntil > 0, crashPoint === 'after_upstream')

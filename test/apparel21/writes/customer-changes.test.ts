@@ -40,14 +40,14 @@ test('unknown elements, whitespace and another order do not affect written data'
 
 test('an upstream value that a body cannot introduce can be sent back', async () => {
   const person = fillPerson()
-  const odd = { email: 'jo at example.test', home: '0400 1 ext 2', dateOfBirth: '1899-12-30' }
-  simulator.change({ kind: 'edit-person', id: person.id, fields: odd })
+  const unusualFields = { email: 'jo at example.test', home: '0400 1 ext 2', dateOfBirth: '1899-12-30' }
+  simulator.change({ kind: 'edit-person', id: person.id, fields: unusualFields })
   await shop.sync('customers')
   const { updateTimeStamp: _, ...record } = (await api.get(`/customers/${person.id}`)).json.data
   const response = await put(api, `/customers/${person.id}`, { ...record, title: 'Prof' })
   assert.equal(response.status, 200, response.text)
   const { email, home, dateOfBirth, title } = person
-  assert.deepEqual({ email, home, dateOfBirth, title }, { ...odd, title: 'Prof' })
+  assert.deepEqual({ email, home, dateOfBirth, title }, { ...unusualFields, title: 'Prof' })
 })
 
 test('an overlong text that is unchanged is left to the back office', async () => {
@@ -125,14 +125,14 @@ test('a concurrent back office change between read and write is kept', async () 
 test('a change is abandoned after three concurrent back office changes', async () => {
   const person = fillPerson()
   await shop.sync('customers')
-  const shown = (await api.get(`/customers/${person.id}`)).json.data
+  const before = (await api.get(`/customers/${person.id}`)).json.data
   const change = { kind: 'edit-person', fields: { jobTitle: 'Gardener' } }
   simulator.faults.add({ kind: 'concurrent-change', method: 'PUT', path: '/Persons/*', change })
   const response = await put(api, `/customers/${person.id}`, { firstname: 'Nobody' })
   assertProblem(response, 'concurrent_update', api.baseUrl, `/customers/${person.id}`)
   assert.equal(simulator.ledger.findCalls({ method: 'PUT' }).length, 3)
   assert.notEqual(person.firstname, 'Nobody')
-  assert.deepEqual((await api.get(`/customers/${person.id}`)).json.data, shown)
+  assert.deepEqual((await api.get(`/customers/${person.id}`)).json.data, before)
 })
 
 test('two concurrent changes of one customer are both stored', async () => {

@@ -14,9 +14,9 @@ const { buildOrder, countPlaced, tee, validateVoucher, findVoucher } = await cre
 const { number, pin } = findVoucher('6000001')
 
 /** Changes the price of the tee by whole dollars, so that an earlier payment no longer matches. */
-const changePrice = (by: number) =>
+const changePrice = (dollars: number) =>
   api.db.run(
-    sql`update variant set price = price + ${by}::integer where service_id = ${api.service.id} and sku = ${tee.sku}`,
+    sql`update variant set price = price + ${dollars}::integer where service_id = ${api.service.id} and sku = ${tee.sku}`,
   )
 const loseResponse = () =>
   simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons/*/Orders', times: 1 })

@@ -21,9 +21,9 @@ for (const crashPoint of ['after_claim', 'after_upstream'])
       await countTableRows('sales_order'),
       await countTableRows('audit'),
     ]
-    const late = await serveWithFailpoint(`${crashPoint}:stop`)
-    const pending = send(late, '/orders', body, { key })
-    await waitUntilHalted(late)
+    const haltedServer = await serveWithFailpoint(`${crashPoint}:stop`)
+    const pending = send(haltedServer, '/orders', body, { key })
+    await waitUntilHalted(haltedServer)
     const early = await send(steady, '/orders', body, { key })
     assert.deepEqual(
       [early.status, early.code],
@@ -33,7 +33,7 @@ for (const crashPoint of ['after_claim', 'after_upstream'])
     await expireClaims()
     const response = await send(steady, '/orders', body, { key })
     assert.equal(response.status, 201, response.code)
-    late.child.kill('SIGCONT')
+    haltedServer.child.kill('SIGCONT')
     const { status, data } = await pending
     assert.deepEqual([status, data], [201, response.data])
     assert.deepEqual(
@@ -41,7 +41,7 @@ for (const crashPoint of ['after_claim', 'after_upstream'])
       [1, before + 1, lines + 1],
     )
     assert.deepEqual(await countOpen(), [0, 0])
-    await stopServer(late)
+    await stopServer(haltedServer)
   })
 
 test('a repeat during the commit gets its response without a second effect', async () => {
@@ -52,16 +52,16 @@ test('a repeat during the commit gets its response without a second effect', asy
     await countTableRows('sales_order'),
     await countTableRows('audit'),
   ]
-  const late = await serveWithFailpoint('before_commit:stop')
-  const pending = send(late, '/orders', body, { key })
-  await waitUntilHalted(late)
+  const haltedServer = await serveWithFailpoint('before_commit:stop')
+  const pending = send(haltedServer, '/orders', body, { key })
+  await waitUntilHalted(haltedServer)
   const repeated = send(steady, '/orders', body, { key })
   const isRepeatWaiting = async () =>
     (await db.row(
       sql`select true as waits from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' limit 1`,
     )) !== undefined
   await waitUntil(isRepeatWaiting, 'the repeat waits for the first request to end', 10_000)
-  late.child.kill('SIGCONT')
+  haltedServer.child.kill('SIGCONT')
   const [first, again] = [await pending, await repeated]
   assert.deepEqual([first.status, again.status, again.data], [201, 201, first.data])
   assert.deepEqual(
@@ -69,21 +69,21 @@ test('a repeat during the commit gets its response without a second effect', asy
     [1, before + 1, lines + 1],
   )
   assert.deepEqual(await countOpen(), [0, 0])
-  await stopServer(late)
+  await stopServer(haltedServer)
 })
 
 test('a process halted during reconciliation stores nothing twice', async () => {
   simulator.ledger.clear()
   const [before, lines] = [await countTableRows('sales_order'), await countTableRows('audit')]
-  const late = await serveWithFailpoint('after_upstream:stop')
-  const pending = send(late, '/orders', buildOrder())
-  await waitUntilHalted(late)
+  const haltedServer = await serveWithFailpoint('after_upstream:stop')
+  const pending = send(haltedServer, '/orders', buildOrder())
+  await waitUntilHalted(haltedServer)
   await expireClaims(true)
   const worker = startCommand(['worker'], buildEnvironment('worker'))
   await waitUntil(async () => (await countTableRows('intent')) === 0, 'the job reconciles the write', 20_000)
   await stopServer(worker)
   assert.equal(await countTableRows('sales_order'), before + 1)
-  late.child.kill('SIGCONT')
+  haltedServer.child.kill('SIGCONT')
   const { status, code } = await pending
   assert.deepEqual([status, code], [504, 'outcome_unknown'])
   assert.deepEqual(
@@ -91,17 +91,17 @@ test('a process halted during reconciliation stores nothing twice', async () => 
     [1, before + 1, lines + 1],
   )
   assert.deepEqual(await countOpen(), [0, 0])
-  await stopServer(late)
+  await stopServer(haltedServer)
 })
 
 test('a process halted longer than its lease makes no back office call', async () => {
   simulator.ledger.clear()
   const before = await countTableRows('sales_order')
-  const late = await serveWithFailpoint('after_claim:stop')
-  const pending = send(late, '/orders', buildOrder(), { key: 'halted for a whole lease' })
-  await waitUntilHalted(late)
+  const haltedServer = await serveWithFailpoint('after_claim:stop')
+  const pending = send(haltedServer, '/orders', buildOrder(), { key: 'halted for a whole lease' })
+  await waitUntilHalted(haltedServer)
   await delay(34_000)
-  late.child.kill('SIGCONT')
+  haltedServer.child.kill('SIGCONT')
   const { status, code } = await pending
   assert.deepEqual(
     [status, code, countPlaced()],
@@ -109,7 +109,7 @@ test('a process halted longer than its lease makes no back office call', async (
     'too little of the lease is left for a call',
   )
   assert.deepEqual(await countOpen(), [0, 0])
-  const again = await send(late, '/orders', buildOrder(), { key: 'halted for a whole lease' })
+  const again = await send(haltedServer, '/orders', buildOrder(), { key: 'halted for a whole lease' })
   assert.deepEqual([again.status, countPlaced(), await countTableRows('sales_order')], [201, 1, before + 1])
-  await stopServer(late)
+  await stopServer(haltedServer)
 })

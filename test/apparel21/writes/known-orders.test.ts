@@ -133,7 +133,7 @@ test("a given number is the upstream number, and another order's is rejected", a
 for (const orderNumber of ['SHOP-1', undefined])
   test(`a repeat finishes an unknown order ${orderNumber ? 'with' : 'without'} a number despite look-ups`, async () => {
     const voucherPayment = await validateVoucher('6000001', '1234', '2.00')
-    const used = findVoucher('6000001').used
+    const usedBefore = findVoucher('6000001').used
     const payments = [
       { gateway: 'visa', amount: toDollars(toCents(tee.price) - 200) },
       { gateway: 'visa', amount: '2.00', voucher: voucherPayment },
@@ -154,7 +154,7 @@ for (const orderNumber of ['SHOP-1', undefined])
     }
     const repeat = getCreatedRecord(await post(api, '/orders', body, key))
     assert.deepEqual([repeat.id, repeat.orderNumber], [String(id), number])
-    assert.deepEqual([countPlaced(), await countOrders(), findVoucher('6000001').used], [1, before + 1, used + 2])
+    assert.deepEqual([countPlaced(), await countOrders(), findVoucher('6000001').used], [1, before + 1, usedBefore + 2])
     assertRejected(
       api,
       await post(api, '/orders', buildOrder({ payments })),
@@ -176,7 +176,7 @@ test('one of ten concurrent orders with one number succeeds', async () => {
 
 test("a voucher pays once even if the order's response is lost", async () => {
   const voucherPayment = await validateVoucher('6000001', '1234', '2.00')
-  const used = findVoucher('6000001').used
+  const usedBefore = findVoucher('6000001').used
   const payments = [
     { gateway: 'visa', amount: toDollars(toCents(tee.price) - 200) },
     { gateway: 'visa', amount: '2.00', voucher: voucherPayment },
@@ -187,7 +187,7 @@ test("a voucher pays once even if the order's response is lost", async () => {
   // A back office can check the voucher, which has already paid, before it checks the order number.
   simulator.faults.add({ kind: 'error', method: 'POST', path: '/Persons/*/Orders', status: 403, code: 5061, times: 1 })
   getCreatedRecord(await post(api, '/orders', body, key))
-  assert.equal(findVoucher('6000001').used, used + 2)
+  assert.equal(findVoucher('6000001').used, usedBefore + 2)
   assert.deepEqual([countPlaced(), simulator.ledger.findEffects('voucher drawn').length], [1, 1])
 })
 
@@ -248,8 +248,8 @@ test('GET finds earlier upstream orders with one call if not stored', async () =
     assert.deepEqual([data.id, data.customerId], [String(id), String(personId)])
     assert.equal(simulator.ledger.calls.length, 0)
   }
-  const stranger = await api.createService()
-  assertProblem(await stranger.get(`/orders/${first.id}`), 'not_found', api.baseUrl)
+  const otherService = await api.createService()
+  assertProblem(await otherService.get(`/orders/${first.id}`), 'not_found', api.baseUrl)
   await simulator.stopAccepting()
   assert.equal((await api.get(`/orders/${first.id}`)).status, 200)
   for (const path of ['/orders/4711', '/orders/4711/returnable', '/orders?order_number=4711'])
@@ -257,19 +257,19 @@ test('GET finds earlier upstream orders with one call if not stored', async () =
 })
 
 test('an older version finds earlier upstream orders by number only', async () => {
-  const own = await openShop({}, { release: '2021.3' })
+  const oldShop = await openShop({}, { release: '2021.3' })
   try {
-    const old = [...own.simulator.state.orders.values()].find(({ inWebTable }) => inWebTable) ?? assert.fail()
-    own.simulator.change({ kind: 'despatch-order', id: old.id })
+    const old = [...oldShop.simulator.state.orders.values()].find(({ inWebTable }) => inWebTable) ?? assert.fail()
+    oldShop.simulator.change({ kind: 'despatch-order', id: old.id })
     const body = buildReturn({ [String(old.lines[0]?.skuId)]: 1 })
-    assertProblem(await post(own.api, `/orders/${old.id}/returns`, body), 'not_found', own.api.baseUrl)
-    const record = getCreatedRecord(await post(own.api, `/orders/${old.number}/returns`, body))
+    assertProblem(await post(oldShop.api, `/orders/${old.id}/returns`, body), 'not_found', oldShop.api.baseUrl)
+    const record = getCreatedRecord(await post(oldShop.api, `/orders/${old.number}/returns`, body))
     assert.equal(record.orderId, String(old.id))
-    assert.equal(own.simulator.ledger.findCalls({ path: '/Orders' }).length, 0)
+    assert.equal(oldShop.simulator.ledger.findCalls({ path: '/Orders' }).length, 0)
     getCreatedRecord(
-      await post(own.api, `/orders/${old.id}/returns`, buildReturn({ [String(old.lines.at(-1)?.skuId)]: 1 })),
+      await post(oldShop.api, `/orders/${old.id}/returns`, buildReturn({ [String(old.lines.at(-1)?.skuId)]: 1 })),
     )
   } finally {
-    await own.stop()
+    await oldShop.stop()
   }
 })

@@ -30,7 +30,7 @@ for (const orderNumber of ['LATE-1', undefined])
   for (const isLookedUp of [false, true])
     test(`a late order is found ${orderNumber ? 'with' : 'without'} a number${isLookedUp ? ' despite a look-up' : ''}`, async () => {
       const voucherPayment = await validateVoucher('6000001', '1234', '2.00')
-      const used = findVoucher('6000001').used
+      const usedBefore = findVoucher('6000001').used
       const payments = [
         { gateway: 'visa', amount: toDollars(toCents(tee.price) - 200) },
         { gateway: 'visa', amount: '2.00', voucher: voucherPayment },
@@ -45,7 +45,10 @@ for (const orderNumber of ['LATE-1', undefined])
       if (isLookedUp) assert.equal((await api.get(`/orders?order_number=${upstreamOrder.number}`)).json.data.length, 1)
       const repeat = getCreatedRecord(await post(api, '/orders', body, key))
       assert.deepEqual([repeat.id, repeat.orderNumber], [String(upstreamOrder.id), upstreamOrder.number])
-      assert.deepEqual([countPlaced(), await countOrders(), findVoucher('6000001').used], [1, before + 1, used + 2])
+      assert.deepEqual(
+        [countPlaced(), await countOrders(), findVoucher('6000001').used],
+        [1, before + 1, usedBefore + 2],
+      )
       assert.equal((await post(api, '/orders', body, key)).headers['idempotent-replayed'], 'true')
       assertRejected(
         api,

@@ -78,8 +78,8 @@ test('reconciling a lock neither locks nor validates', async () => {
   simulator.ledger.clear()
   for (let i = 0; i < 2; i++) await shop.recoverWrites()
   assert.deepEqual([simulator.ledger.calls.length, await countOpen()], [0, [0, 0]])
-  const seen = await post(api, '/vouchers/lookup', { number, pin })
-  assert.equal(seen.json.data.status, 'active')
+  const lookedUp = await post(api, '/vouchers/lookup', { number, pin })
+  assert.equal(lookedUp.json.data.status, 'active')
   assert.equal(
     (await lockVoucher(api, number, next.validationId, 0)).status,
     200,

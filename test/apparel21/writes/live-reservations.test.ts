@@ -47,10 +47,10 @@ const getOversold = async () =>
 test('a live reservation does not reserve units that a till has sold', async () => {
   await setStock(2)
   sellAtTill(2)
-  const blind = await reserve(1, {})
-  assert.equal(blind.status, 201, blind.text)
+  const withoutLiveStock = await reserve(1, {})
+  assert.equal(withoutLiveStock.status, 201, withoutLiveStock.text)
   assert.equal(countCalls(), 0)
-  await remove(api, `/reservations/${blind.json.data.id}`)
+  await remove(api, `/reservations/${withoutLiveStock.json.data.id}`)
   const rejected = await reserve(1)
   assertProblem(rejected, 'insufficient_stock', api.baseUrl, '/reservations')
   assert.equal(rejected.json.errors[0].available, 0)

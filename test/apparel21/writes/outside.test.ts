@@ -83,9 +83,9 @@ test('dry run and write reject a voucher sale with an unknown merchant', async (
 })
 
 test('dry run and write reject an order number of the back office', async () => {
-  const taken = [...simulator.state.orders.values()].find(({ inWebTable }) => inWebTable)
-  assert.ok(taken)
-  const body = buildOrder({ orderNumber: taken.number })
+  const existingOrder = [...simulator.state.orders.values()].find(({ inWebTable }) => inWebTable)
+  assert.ok(existingOrder)
+  const body = buildOrder({ orderNumber: existingOrder.number })
   const [dryRunResponse, response] = [await post(api, '/orders', body, dryRun), await post(api, '/orders', body)]
   assert.deepEqual([response.status, response.json.code], [409, 'order_number_taken'])
   assert.deepEqual([dryRunResponse.status, dryRunResponse.json.errors], [response.status, response.json.errors])

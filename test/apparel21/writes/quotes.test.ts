@@ -112,7 +112,7 @@ test('64 clients get quotes from a slow, hanging and failing back office', async
   }
   let settled = 0
   const pending = Array.from({ length: 64 }, () => sendUntilQuoted().finally(() => settled++))
-  // Nothing of ours waits for the back office, so other requests are answered before the quotes.
+  // No connection is held during a back office call, so other requests are answered before the quotes.
   assert.equal((await api.get('/products?limit=1')).status, 200)
   assert.ok(settled < 64)
   for (const { status, json, text } of await Promise.all(pending)) {

@@ -21,10 +21,10 @@ test('items already returned another way cannot be returned again', async () => 
   assertRejected(api, await postReturn(order.id, { [tee.sku]: 1 }), 'quantity_exceeds_returnable', '/lines/0/quantity')
   getCreatedRecord(await postReturn(order.id, { [hat.sku]: 1 }))
   // The back office reports our own returns in the same way once it has received them.
-  const own = await placeOrder({ [tee.sku]: 2 })
-  getCreatedRecord(await postReturn(own.id, { [tee.sku]: 1 }))
+  const ownOrder = await placeOrder({ [tee.sku]: 2 })
+  getCreatedRecord(await postReturn(ownOrder.id, { [tee.sku]: 1 }))
   simulator.change({ kind: 'receive-return', id: getLastReturn().id })
-  getCreatedRecord(await postReturn(own.id, { [tee.sku]: 1 }))
+  getCreatedRecord(await postReturn(ownOrder.id, { [tee.sku]: 1 }))
 })
 
 test('a lost return whose lines are already marked is found later', async () => {

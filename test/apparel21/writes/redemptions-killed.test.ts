@@ -43,10 +43,10 @@ async function redeemWithKill(accountId: string, credentials?: Record<string, st
   return outcomes
 }
 
-function assertOutcomes(outcomes: string[], used: number, reserved: number) {
+function assertOutcomes(outcomes: string[], usedAmount: number, reserved: number) {
   const confirmed = outcomes.filter(outcome => outcome === 'confirmed').length
   assert.deepEqual([...new Set(outcomes)].sort(), ['cancelled', 'confirmed', 'insufficient_rewards'])
-  assert.deepEqual([used, reserved], [confirmed, 0])
+  assert.deepEqual([usedAmount, reserved], [confirmed, 0])
   assert.ok(confirmed <= 40, `${confirmed} of 40 confirmed`)
 }
 

@@ -230,13 +230,13 @@ test('an unknown order is 404, and unavailable during an outage', async () => {
 })
 
 test('returns require a back office version that supports them', async () => {
-  const own = await openShop({}, { release: '2017.1' })
+  const oldShop = await openShop({}, { release: '2017.1' })
   try {
-    const response = await post(own.api, '/orders/1/returns', buildReturn({ [tee.sku]: 1 }))
-    assertProblem(response, 'capability_unavailable', own.api.baseUrl)
+    const response = await post(oldShop.api, '/orders/1/returns', buildReturn({ [tee.sku]: 1 }))
+    assertProblem(response, 'capability_unavailable', oldShop.api.baseUrl)
     assert.match(response.json.detail, /2017\.2.*2017\.1/)
-    assert.equal(own.simulator.ledger.findCalls({ method: 'POST' }).length, 0)
+    assert.equal(oldShop.simulator.ledger.findCalls({ method: 'POST' }).length, 0)
   } finally {
-    await own.stop()
+    await oldShop.stop()
   }
 })

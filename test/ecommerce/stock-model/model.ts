@@ -53,7 +53,7 @@ export interface ModelResult {
 export function runSchedule(steps: readonly Step[], guards: Guards = { compareAndSet: true, confirmation: true }) {
   let [free, available, heldBack] = [10, 10, 0]
   const orders: PlatformOrder[] = []
-  let [known, knownHeldBack, mustRead] = [10, 0, false]
+  let [known, knownHeldBack, isReadRequired] = [10, 0, false]
   let version = 0
   let outbox: { desired: number; version: number; used: number } | undefined
   const result: ModelResult = { maxExcess: 0, pushes: 0, staleCount: 0, isInStep: false }
@@ -67,7 +67,7 @@ export function runSchedule(steps: readonly Step[], guards: Guards = { compareAn
   const confirm = () => {
     for (const order of orders)
       if (order.ordered !== undefined && order.known !== order.remaining) {
-        if (order.remaining < order.known) mustRead = true
+        if (order.remaining < order.known) isReadRequired = true
         order.known = order.remaining
         version++
       }
@@ -75,15 +75,15 @@ export function runSchedule(steps: readonly Step[], guards: Guards = { compareAn
   const compute = () => {
     if (outbox) return
     // Items must be read before orders, so that a fulfilment in between fails the compare-and-set.
-    if (mustRead) {
+    if (isReadRequired) {
       known = getOnHand()
-      mustRead = false
+      isReadRequired = false
       version++
     }
     if (guards.confirmation) {
       knownHeldBack = heldBack
       confirm()
-      if (mustRead) return
+      if (isReadRequired) return
     }
     const sellable = Math.max(0, free)
     const nettedUnits = orders.reduce((sum, order) => sum + getNetted(order, order.known), 0)
@@ -104,7 +104,7 @@ export function runSchedule(steps: readonly Step[], guards: Guards = { compareAn
     if (computed !== version) return
     if (guards.compareAndSet && getOnHand() !== known) {
       result.staleCount++
-      mustRead = true
+      isReadRequired = true
       return
     }
     available += desired - getOnHand()
@@ -182,7 +182,7 @@ export function runSchedule(steps: readonly Step[], guards: Guards = { compareAn
     },
     refresh: confirm,
     reconcile() {
-      mustRead = true
+      isReadRequired = true
     },
     compute,
     send,

@@ -85,8 +85,8 @@ function* toStockParts(
   { storeNumber, sku, freeStock, buffer }: StockLevel,
   { buffers }: EarlierLists,
 ): Iterable<ComparablePart> {
-  const own = buffer === (buffers.get(storeNumber) ?? 0) ? null : buffer
-  yield { kind: 'stock', cells: [storeNumber, sku, freeStock, own], quantity: freeStock }
+  const ownBuffer = buffer === (buffers.get(storeNumber) ?? 0) ? null : buffer
+  yield { kind: 'stock', cells: [storeNumber, sku, freeStock, ownBuffer], quantity: freeStock }
 }
 
 function* toCustomerParts(customer: Customer, earlierLists: EarlierLists): Iterable<ComparablePart> {

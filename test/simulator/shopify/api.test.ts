@@ -62,8 +62,8 @@ async function send(query: string, variables: object = {}, { version = '2026-07'
 }
 
 const getFirstLevel = () => {
-  const readQuantities = [...simulator.shop.levels.values()][0]
-  return readQuantities?.values().next().value ?? assert.fail('no level')
+  const levels = [...simulator.shop.levels.values()][0]
+  return levels?.values().next().value ?? assert.fail('no level')
 }
 const buildRow = (quantity: number, changeFromQuantity: number | undefined) => ({
   inventoryItemId: `gid://shopify/InventoryItem/${getFirstLevel().itemId}`,
