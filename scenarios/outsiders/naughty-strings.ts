@@ -1,4 +1,4 @@
-/** Strings that have broken other programs, by name. No response to any of them can be a 5xx. */
+/** Strings that have broken other programs, by name. A response to them must never be a 5xx. */
 export const naughtyStrings: Readonly<Record<string, string>> = {
   empty: '',
   spaces: '   ',

@@ -69,7 +69,7 @@ const undocumentedRequests: FirstRequest[] = [
   buildUpload('application/x-ndjson', '{"id":"1","surname":"Lee"}\n'),
 ]
 
-/** Lists one request for each operation of the API, with its example and as a dry run, and one for each other page. */
+/** Lists a request for each operation of the API, with its example (writes as dry runs), and one for each other page. */
 export function listFirstRequests(): FirstRequest[] {
   const url = new URL('../../../openapi.json', import.meta.url)
   const { paths, components } = JSON.parse(readFileSync(url, 'utf8')) as Document
