@@ -119,8 +119,8 @@ test('a key for stores calls only operations that name its stores', async () => 
   const ship = (body: object) => write(key, 'POST', '/orders/none/shipments', body)
   assert.equal(isLimited(await ship({ storeNumber: '102' })), false)
   assert.equal(isLimited(await ship({})), true)
-  const both = await key.get('/inventory?store_number=101&store_number=103')
-  assert.equal(isLimited(both), true)
+  const twoStores = await key.get('/inventory?store_number=101&store_number=103')
+  assert.equal(isLimited(twoStores), true)
 })
 
 test('a key is shown once and only its hash is stored', async () => {

@@ -142,8 +142,8 @@ test('wrong passwords are counted across servers and blocked after 20 with Retry
   for (let i = 0; i < 4; i++) {
     const response = await measure(i)
     assertProblem(response, 'too_many_failures', (i % 2 ? other : api).baseUrl, '/stores')
-    const wait = Number(response.headers['retry-after'])
-    assert.ok(wait >= 1 && wait <= 60)
+    const retryAfter = Number(response.headers['retry-after'])
+    assert.ok(retryAfter >= 1 && retryAfter <= 60)
   }
   for (const server of [
     other.sendRequest('/stores', { headers: buildCredentials(colleague) }),

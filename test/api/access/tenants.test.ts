@@ -157,13 +157,13 @@ test('an unassigned service and an unknown service get the same response', async
 test('one account can use several services with a role in each', async () => {
   const [first, second] = [shops[2], shops[3]]
   assert.ok(first && second)
-  const both = await api.createAccount('visitor', first.service)
-  await addAccount(api.db, api.keys, both.username, second.service, 'admin')
-  assert.equal((await both.get('/customers/1')).json.data.firstname, 'canary-2-customer')
+  const sharedAccount = await api.createAccount('visitor', first.service)
+  await addAccount(api.db, api.keys, sharedAccount.username, second.service, 'admin')
+  assert.equal((await sharedAccount.get('/customers/1')).json.data.firstname, 'canary-2-customer')
   const other = { 'x-service-name': second.service.name }
-  assert.equal((await both.get('/customers/1', other)).json.data.firstname, 'canary-3-customer')
-  assert.equal((await both.get('/settings')).status, 403)
-  assert.equal((await both.get('/settings', other)).status, 200)
+  assert.equal((await sharedAccount.get('/customers/1', other)).json.data.firstname, 'canary-3-customer')
+  assert.equal((await sharedAccount.get('/settings')).status, 403)
+  assert.equal((await sharedAccount.get('/settings', other)).status, 200)
 })
 
 test("a child record cannot reference another service's parent", async () => {

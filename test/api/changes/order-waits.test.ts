@@ -27,10 +27,10 @@ test('an order that waits for stock after its timestamp is still delivered', asy
     await tx.rows(sql`
       select 1 as one from stock where service_id = ${caller.service.id} and sku_id = 'id-HOOD-S' for update`)
     placing = postOrder('waits', 'HOOD-S')
-    const waits = sql`
+    const blockedOrders = sql`
       select 1 as one from pg_stat_activity
        where datname = current_database() and wait_event_type = 'Lock' and query like '%stock%' and pid <> pg_backend_pid()`
-    await waitUntil(() => api.db.row(waits), 'the order waits for its stock')
+    await waitUntil(() => api.db.row(blockedOrders), 'the order waits for its stock')
     const { status, json, text } = await postOrder('does-not', 'TEE')
     assert.equal(status, 201, text)
     later = json.data.id

@@ -50,9 +50,9 @@ test('a stream resumed by `Last-Event-ID` misses and repeats nothing during writ
     const received = new Set<string>()
     let lastId = start
     for (let last = false; !last; counts.breaks++) {
-      const at = counts.breaks % 2 || http2 ? other : api
+      const server = counts.breaks % 2 || http2 ? other : api
       const stream = await openEvents({
-        at,
+        at: server,
         caller: api,
         path: '/changes/stream',
         headers: { 'last-event-id': lastId },

@@ -44,10 +44,10 @@ test('two customers who swap emails concurrently end up with one email each', as
     ])
     for (const response of responses) assert.equal(response.json.code, 'email_taken', response.text)
     const expected = newEmail()
-    const both = await Promise.all(
+    const emailResponses = await Promise.all(
       [a, b].map(({ id }) => put(api, `/customers/${id}`, { contact: { email: expected } })),
     )
-    assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409])
+    assert.deepEqual(emailResponses.map(({ status }) => status).sort(), [200, 409])
   }
 })
 

@@ -27,8 +27,8 @@ test('read-only and unknown fields are rejected by name', async () => {
     const body = `${JSON.stringify(buildCustomer()).slice(0, -1)},${JSON.stringify(name)}:${json}}`
     assertRejected(api, await post(api, '/customers', body), 'invalid_body', `/${name}`)
   }
-  const several = { id: '1', code: null, updateTimeStamp: 'x' }
-  assertRejected(api, await put(api, `/customers/${id}`, several), 'invalid_body', '/updateTimeStamp')
+  const readOnlyChange = { id: '1', code: null, updateTimeStamp: 'x' }
+  assertRejected(api, await put(api, `/customers/${id}`, readOnlyChange), 'invalid_body', '/updateTimeStamp')
   assertRejected(api, await put(api, `/customers/${id}`, { id: '1', code: null }), 'invalid_body', '/id', '/code')
   assertRejected(api, await put(api, `/customers/${id}`, { contact: { fax: '1' } }), 'invalid_body', '/contact/fax')
   assertRejected(

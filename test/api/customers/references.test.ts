@@ -50,13 +50,13 @@ test('a change without a mapping warns about each mentioned flag', async () => {
   assert.equal((await put(api, path, { title: 'Dr' })).json.meta, undefined)
   assert.deepEqual(getWarningCodes((await put(api, path, { smsSubscription: false })).json), [unmapped])
   const partlyMappedShop = await api.createService({ subscriptionMapping: { email: mapping.email } })
-  const both = await post(
+  const subscriptionResponse = await post(
     partlyMappedShop,
     '/customers',
     buildCustomer({ emailSubscription: true, smsSubscription: true }),
   )
-  assert.deepEqual(getWarningCodes(both.json), [unmapped])
-  assert.equal(both.json.data.references.newsletter.referenceValueId, '4411')
+  assert.deepEqual(getWarningCodes(subscriptionResponse.json), [unmapped])
+  assert.equal(subscriptionResponse.json.data.references.newsletter.referenceValueId, '4411')
 })
 
 test("a warning does not affect the record's ETag", async () => {
@@ -82,10 +82,10 @@ test('a mapped subscription sets its reference in the same change', async () => 
   const newsletter = { code: 'N', name: 'No, thank you', referenceValueId: '4412' }
   assert.deepEqual(ended.references, { interest, newsletter })
   // The change succeeds even if the reference cache doesn't have the value yet.
-  const texted = await updateCustomer(mappedShop, id, { smsSubscription: true })
+  const withTexts = await updateCustomer(mappedShop, id, { smsSubscription: true })
   const textMessages = { code: null, name: null, referenceValueId: 'Y' }
-  assert.deepEqual(texted.references, { interest, newsletter, textMessages })
-  assert.deepEqual((await updateCustomer(mappedShop, id, { title: 'Dr' })).references, texted.references)
+  assert.deepEqual(withTexts.references, { interest, newsletter, textMessages })
+  assert.deepEqual((await updateCustomer(mappedShop, id, { title: 'Dr' })).references, withTexts.references)
 })
 
 test('a reference mapped to a subscription follows its flag', async () => {

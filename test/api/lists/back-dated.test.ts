@@ -65,10 +65,10 @@ test('a load is not initial if another write comes between its checks', async ()
   const db: Db = {
     ...api.db,
     async run(statement) {
-      const done = await api.db.run(statement)
+      const result = await api.db.run(statement)
       await interfere()
       interfere = async () => ({ inserted: 0, changed: 0 })
-      return done
+      return result
     },
   }
   assert.equal(await beginInitialLoad(db, caller.service, 'customer'), undefined)
@@ -108,10 +108,10 @@ async function openTransaction(t: TestContext, caller: Caller, row: object) {
     ...writersDb,
     transaction: <T>(work: (tx: Db) => Promise<T>) =>
       writersDb.transaction(async tx => {
-        const done = await work(tx)
+        const result = await work(tx)
         merged.resolve()
         await released.promise
-        return done
+        return result
       }),
   }
   const completion = upsertCustomers(waitingDb, caller.service, [row])

@@ -67,17 +67,17 @@ test('orders and sales are limited to a period', async () => {
   ] as const) {
     const { rows, total } = await read(`table=${list}&limit=250&sort=-${time}`)
     const times = rows.map(row => String(row[time]))
-    const at = times[Math.floor(times.length / 2)] ?? ''
-    const from = encodeURIComponent(`${at}:00`)
+    const middleTime = times[Math.floor(times.length / 2)] ?? ''
+    const from = encodeURIComponent(`${middleTime}:00`)
     const [later, earlier] = [await read(`table=${list}&from=${from}`), await read(`table=${list}&until=${from}`)]
     assert.equal(later.total + earlier.total, total)
     assert.ok(
-      later.rows.every(row => String(row[time]) >= at),
-      at,
+      later.rows.every(row => String(row[time]) >= middleTime),
+      middleTime,
     )
     assert.ok(
-      earlier.rows.every(row => String(row[time]) < at),
-      at,
+      earlier.rows.every(row => String(row[time]) < middleTime),
+      middleTime,
     )
   }
 })

@@ -23,17 +23,17 @@ const delayCommits = (mayCommit: () => Promise<unknown>, onWorked = () => {}): D
   ...writersDb,
   transaction: <T>(work: (tx: Db) => Promise<T>) =>
     writersDb.transaction(async tx => {
-      const done = await work(tx)
+      const result = await work(tx)
       onWorked()
       await mayCommit()
-      return done
+      return result
     }),
 })
 
 /** Changes customers in a transaction that stays open until `commit`. */
 async function openTransaction(t: TestContext, { service }: Caller, rows: readonly object[]) {
   const events = new EventTarget()
-  const worked = once(events, 'worked')
+  const workDone = once(events, 'worked')
   const released = once(events, 'release')
   const completion = upsertCustomers(
     delayCommits(
@@ -43,7 +43,7 @@ async function openTransaction(t: TestContext, { service }: Caller, rows: readon
     service,
     rows,
   )
-  await Promise.race([worked, completion])
+  await Promise.race([workDone, completion])
   const commit = () => {
     events.dispatchEvent(new Event('release'))
     return completion

@@ -60,10 +60,13 @@ for (const [amount, range] of Object.entries(changed)) {
   })
 
   test(`${label} sold within a range come in either order`, async () => {
-    const both = `${updated}&sold_after=${encodeURIComponent(sold[0])}&sold_before=${encodeURIComponent(sold[1])}`
+    const ranges = `${updated}&sold_after=${encodeURIComponent(sold[0])}&sold_before=${encodeURIComponent(sold[1])}`
     const condition = `${isChanged(range)} and ${isSold}`
-    assert.deepEqual((await paginate(api, `${search}${both}`)).ids, await queryIds(condition, 'changed_at, id'))
-    assert.deepEqual((await paginate(api, `${search}${both}&asc=true`)).ids, await queryIds(condition, 'sale_date, id'))
+    assert.deepEqual((await paginate(api, `${search}${ranges}`)).ids, await queryIds(condition, 'changed_at, id'))
+    assert.deepEqual(
+      (await paginate(api, `${search}${ranges}&asc=true`)).ids,
+      await queryIds(condition, 'sale_date, id'),
+    )
   })
 }
 

@@ -35,16 +35,16 @@ test('an RFC 3339 time with any offset is read as that instant', () => {
 test('an unambiguous wall-clock time round-trips; an ambiguous one means the first', () => {
   fc.assert(
     fc.property(instant, zone, fc.constantFrom('T', ' '), (time, timeZone, separator) => {
-      const wall = time
+      const localTime = time
         .toZonedDateTimeISO(timeZone)
         .toPlainDateTime()
         .round({ smallestUnit: 'second', roundingMode: 'floor' })
-      const text = wall.toString({ smallestUnit: 'second' }).replace('T', separator)
+      const text = localTime.toString({ smallestUnit: 'second' }).replace('T', separator)
       if (!/^(?!0000)\d{4}-/.test(text) || !/^(?!0000)\d{4}-/.test(time.toString())) return
       const read = readTimestamp(text, timeZone)
       assert.ok(read, text)
       const parsed = Temporal.Instant.from(read)
-      assert.ok(parsed.toZonedDateTimeISO(timeZone).toPlainDateTime().equals(wall))
+      assert.ok(parsed.toZonedDateTimeISO(timeZone).toPlainDateTime().equals(localTime))
       assert.ok(Temporal.Instant.compare(parsed, time) <= 0, 'never later than the intended time')
     }),
   )

@@ -139,11 +139,11 @@ test('platform items are found by identifier, name and email', async () => {
     (await reader.get(`/console/mappings/customers/items?q=${encodeURIComponent(q)}`)).json.data.map(
       ({ id, isMapped }: { id: string; isMapped: boolean }) => [id, isMapped],
     )
-  const both = [
+  const bothItems = [
     ['9001', true],
     ['9002', false],
   ]
-  assert.deepEqual(await findItems('900'), both)
+  assert.deepEqual(await findItems('900'), bothItems)
   assert.deepEqual(await findItems('EXAMPLE.ORG'), [['9002', false]])
   assert.deepEqual(await findItems('nothing like it'), [])
   assert.deepEqual(await findItems('900', await api.createService()), [])

@@ -32,12 +32,12 @@ test('two SKUs that differ only in case are distinct', async () => {
   const { id, orderNumber } = await placeOrder(api, [{ sku: '85049a', quantity: 1 }])
   const response = await createReturn(api, id, { '85049A': 1 })
   assert.deepEqual(getErrorDetails(response), [`SKU 85049A isn't on order ${orderNumber}.`])
-  const both = await placeOrder(api, [
+  const mixedOrder = await placeOrder(api, [
     { sku: '85049A', quantity: 2 },
     { sku: '85049a', quantity: 1 },
   ])
-  assert.equal((await createReturn(api, both.id, { '85049a': 2 })).status, 409)
-  assert.equal(getCreatedRecord(await createReturn(api, both.id, { '85049A': 2 })).total, '5.00')
+  assert.equal((await createReturn(api, mixedOrder.id, { '85049a': 2 })).status, 409)
+  assert.equal(getCreatedRecord(await createReturn(api, mixedOrder.id, { '85049A': 2 })).total, '5.00')
 })
 
 test('one of two conflicting returns succeeds; the other gets the remaining quantity', async () => {

@@ -18,7 +18,7 @@ test('an order earns one expiring lot for each whole step', async () => {
     roundingMode: 'floor',
   })
   await ann.earn('W0000001', '123.95')
-  const until = Temporal.Now.plainDateTimeISO('Australia/Melbourne')
+  const to = Temporal.Now.plainDateTimeISO('Australia/Melbourne')
   const account = await ann.getAccount()
   assert.deepEqual(getBalances(account), [123, '0.00', 177])
   assert.equal(account.points.length, 1)
@@ -26,7 +26,7 @@ test('an order earns one expiring lot for each whole step', async () => {
   assert.deepEqual([description, total, redeemed], ['Order W0000001', 123, 0])
   const created = Temporal.PlainDateTime.from(createdAt)
   assert.ok(
-    Temporal.PlainDateTime.compare(from, created) <= 0 && Temporal.PlainDateTime.compare(created, until) <= 0,
+    Temporal.PlainDateTime.compare(from, created) <= 0 && Temporal.PlainDateTime.compare(created, to) <= 0,
     createdAt,
   )
   assert.equal(expiryDate, getLastDay(createdAt.slice(0, 10), { months: 24, days: 0 }))

@@ -105,8 +105,8 @@ test('each request ID has one effect, with or without an Idempotency-Key', async
   assert.deepEqual([reused.status, reused.json.code], [422, 'idempotency_key_reused'])
   const keyHeaders = withKey()
   const body = { requestId: randomUUID(), amount: '1.00' }
-  const once = await redeem(body, undefined, keyHeaders)
-  assertReplay(await redeem(body, undefined, keyHeaders), once)
+  const keyedRedemption = await redeem(body, undefined, keyHeaders)
+  assertReplay(await redeem(body, undefined, keyHeaders), keyedRedemption)
   assert.equal((await getAccount()).availableRewards, '14.00')
   for (let i = 0; i < 2; i++) assert.equal((await finish('confirm', requestId)).json.data.status, 'confirmed')
   assert.equal((await finish('cancel', requestId)).json.code, 'invalid_transition')
