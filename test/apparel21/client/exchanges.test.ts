@@ -7,8 +7,8 @@ import { test } from 'node:test'
 import { parseLocationId } from '../../../src/backoffice/apparel21/client/request.ts'
 import { findRetailApiError } from '../../../src/backoffice/apparel21/client/retail-api-error.ts'
 import { ensureLocalCertificate } from '../../../src/tls/tls.ts'
-import { harmlessDeviations, startHttpServer } from '../stand-in.ts'
-import { assertFails, lock, startClientFixture, stores } from './calls.ts'
+import { harmlessDeviations, startHttpServer } from '../servers.ts'
+import { assertFails, lock, startClientFixture, stores } from './client-fixture.ts'
 
 const { simulator, open, logged } = await startClientFixture()
 

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createBulkhead, createRetryBudget } from '../../../src/backoffice/apparel21/client/calls.ts'
 import type { ApiError } from '../../../src/errors/api-error.ts'
 import { createCircuitBreaker } from '../../../src/http-client/circuit-breaker.ts'
-import { assertFails, lock, startClientFixture, stores } from './calls.ts'
+import { assertFails, lock, startClientFixture, stores } from './client-fixture.ts'
 
 const { simulator, open } = await startClientFixture()
 

@@ -9,7 +9,7 @@ import { buildSyncs } from '../../../src/backoffice/apparel21/syncs/syncs.ts'
 import { readText } from '../../../src/backoffice/apparel21/xml/values.ts'
 import { defaultSettings } from '../../../src/domain/tenancy/service-settings.ts'
 import { ApiError } from '../../../src/errors/api-error.ts'
-import { startHttpServer } from '../stand-in.ts'
+import { startHttpServer } from '../servers.ts'
 
 const simulator = await startSimulator({ sizes: { persons: 130 } })
 after(() => simulator.close())

@@ -6,7 +6,7 @@ import { createReleaseReader, parseRelease } from '../../../src/backoffice/appar
 import { connectToBackOffice, settings } from '../../drivers/apparel21.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { startTestApi } from '../../support/service.ts'
-import { measure } from '../faults/fronting.ts'
+import { measure } from '../faults/fault-fixture.ts'
 
 const simulator = await startSimulator({ sizes: { persons: 1 } })
 after(() => simulator.close())

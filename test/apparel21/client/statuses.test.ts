@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assertFails, lock, startClientFixture, stores } from './calls.ts'
+import { assertFails, lock, startClientFixture, stores } from './client-fixture.ts'
 
 const { simulator, open, logged } = await startClientFixture()
 

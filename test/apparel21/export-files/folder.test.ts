@@ -22,7 +22,7 @@ import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { waitUntil } from '../../support/processes.ts'
-import { openExportFolder } from './left-files.ts'
+import { openExportFolder } from './export-folder.ts'
 
 const keys = deriveKeys(randomBytes(32))
 const log = pino({ level: 'silent' })

@@ -10,7 +10,7 @@ import { sql } from '../../../src/database/db.ts'
 import { listAlerts } from '../../../src/store/alerts/alerts.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { sshdMissing } from '../../support/sshd.ts'
-import { buildPersonLine, createSignal, csvHeader, startSftpFixture } from './sftp-office.ts'
+import { buildPersonLine, createSignal, csvHeader, startSftpFixture } from './sftp-fixture.ts'
 
 describe('files on an SFTP server', { skip: sshdMissing }, async () => {
   const {

@@ -13,7 +13,7 @@ import { listAlerts } from '../../../src/store/alerts/alerts.ts'
 import { lockStoredBackOffice, setBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { runCommand, runSuccessfully } from '../../support/processes.ts'
 import { sshdMissing } from '../../support/sshd.ts'
-import { buildPersonLine, type Change, createSignal, csvHeader, startSftpFixture } from './sftp-office.ts'
+import { buildPersonLine, type Change, createSignal, csvHeader, startSftpFixture } from './sftp-fixture.ts'
 
 const canary = 'kanarie-Wachtwoord-7'
 const strangeKey = 'SHA256:uNiVztksCsDhcc0u9e8BrJQn8rgGRjBOmWmJQ2AxQfE'

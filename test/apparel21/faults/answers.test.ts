@@ -8,9 +8,9 @@ import { test } from 'node:test'
 import { buildCustomer } from '../../support/customer-bodies.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { post, put } from '../../support/write.ts'
+import { harmlessDeviations } from '../servers.ts'
 import { countRows } from '../shop.ts'
-import { harmlessDeviations } from '../stand-in.ts'
-import { account, measure, startFaultFixture } from './fronting.ts'
+import { account, measure, startFaultFixture } from './fault-fixture.ts'
 
 const { api, simulator, logLines, createServiceFor, startServer, getLivePath, findPerson, assertInvalidResponse } =
   await startFaultFixture()

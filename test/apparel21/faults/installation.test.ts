@@ -21,7 +21,7 @@ import { waitUntil } from '../../support/processes.ts'
 import { startTestApi, type TestResponse } from '../../support/service.ts'
 import { post, put, withKey } from '../../support/write.ts'
 import { countRows } from '../shop.ts'
-import { account, measure, startFaultFixture } from './fronting.ts'
+import { account, measure, startFaultFixture } from './fault-fixture.ts'
 
 const {
   api,

@@ -11,7 +11,7 @@ import { waitUntil } from '../../support/processes.ts'
 import type { TestResponse } from '../../support/service.ts'
 import { post, withKey } from '../../support/write.ts'
 import { countRows } from '../shop.ts'
-import { account, measure, shortLimits, startFaultFixture } from './fronting.ts'
+import { account, measure, shortLimits, startFaultFixture } from './fault-fixture.ts'
 
 const { api, simulator, createServiceFor, startServer, startRawServer, getLivePath, assertUnavailable } =
   await startFaultFixture()

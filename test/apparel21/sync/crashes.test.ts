@@ -16,7 +16,15 @@ import {
   stopServer,
   waitUntil,
 } from '../../support/processes.ts'
-import { countRows, findStocked, loadFreeStock, type SyncFixture, sizes, startSyncFixtureFor, timeZone } from './fed.ts'
+import {
+  countRows,
+  findStocked,
+  loadFreeStock,
+  type SyncFixture,
+  sizes,
+  startSyncFixtureFor,
+  timeZone,
+} from './sync-fixture.ts'
 
 test('a killed run can be repeated without harm', async t => {
   const [plain, killed] = [await startSyncFixtureFor(t), await startSyncFixtureFor(t)]

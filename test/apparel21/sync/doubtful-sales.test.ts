@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startSyncFixtureFor } from './fed.ts'
+import { startSyncFixtureFor } from './sync-fixture.ts'
 
 test('sales with impossible signs, sums and dates are stored with a remark', async t => {
   const fed = await startSyncFixtureFor(t)

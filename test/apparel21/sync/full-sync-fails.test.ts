@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { requestRun } from '../../../src/store/sync/sync-list.ts'
-import { findStocked, loadFreeStock, type SyncFixture, startSyncFixtureFor } from './fed.ts'
+import { findStocked, loadFreeStock, type SyncFixture, startSyncFixtureFor } from './sync-fixture.ts'
 
 const backDate = ({ shop }: SyncFixture, column: string, minutes: number) =>
   shop.queryRows(`update sync_state set ${column} = now() - interval '${minutes} minutes' where sync = 'stock'`)

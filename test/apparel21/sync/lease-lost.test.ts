@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { SyncBatch, SyncDefinition, SyncRows } from '../../../src/domain/sync/port.ts'
 import { leaseSync, recordSeen } from '../../../src/store/sync/sync.ts'
 import { runSync } from '../../../src/sync/sync.ts'
-import { startSyncFixtureFor } from './fed.ts'
+import { startSyncFixtureFor } from './sync-fixture.ts'
 
 const buildProduct = (productId: string): SyncRows['products'] => ({
   product: { productId, productCode: productId, name: productId, referenceValues: {} },

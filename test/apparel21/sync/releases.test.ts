@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { findNewlyOverdue } from '../../../src/store/sync/schedule.ts'
 import { renderSyncs } from '../../../src/store/sync/sync-list.ts'
-import { countRows, findStocked, getPersonIds, loadCustomer, sizes, startSyncFixtureFor } from './fed.ts'
+import { countRows, findStocked, getPersonIds, loadCustomer, sizes, startSyncFixtureFor } from './sync-fixture.ts'
 
 test('versions below 2022.1 use scheduled full syncs only', async t => {
   const old = await startSyncFixtureFor(t, { release: '2021.1' })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { countRows, type SyncFixture, startSyncFixtureFor } from './fed.ts'
+import { countRows, type SyncFixture, startSyncFixtureFor } from './sync-fixture.ts'
 
 const listAccountIds = ({ simulator }: SyncFixture) => [...simulator.state.accounts.keys()].sort(compareAsText)
 const compareAsText = (a: number, b: number) => (String(a) < String(b) ? -1 : 1)

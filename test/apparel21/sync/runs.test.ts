@@ -3,7 +3,14 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SyncBatch, SyncDefinition, SyncRows } from '../../../src/domain/sync/port.ts'
 import { runSync } from '../../../src/sync/sync.ts'
-import { countRows, findStocked, loadFreeStock, sizes, startFilledSyncFixture, startSyncFixtureFor } from './fed.ts'
+import {
+  countRows,
+  findStocked,
+  loadFreeStock,
+  sizes,
+  startFilledSyncFixture,
+  startSyncFixtureFor,
+} from './sync-fixture.ts'
 
 const fed = await startFilledSyncFixture()
 

@@ -8,7 +8,7 @@ import {
   loadFreeStock,
   startFilledSyncFixture,
   startSyncFixtureFor,
-} from './fed.ts'
+} from './sync-fixture.ts'
 
 const fed = await startFilledSyncFixture()
 

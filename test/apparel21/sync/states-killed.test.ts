@@ -8,7 +8,7 @@ import { sql } from '../../../src/database/db.ts'
 import { startShopFixture } from '../shop.ts'
 import { createOrders } from '../writes/orders.ts'
 import { createReturns } from '../writes/returns.ts'
-import { timeZone } from './fed.ts'
+import { timeZone } from './sync-fixture.ts'
 
 /** Number of orders, each with a shipment and a return. For a longer run: `STATES_RECORDS=10000 STATES_KILLS=8`. */
 const records = Number(process.env.STATES_RECORDS ?? 60)

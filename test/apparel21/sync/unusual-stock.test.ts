@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findStocked, loadFreeStock, startSyncFixtureFor } from './fed.ts'
+import { findStocked, loadFreeStock, startSyncFixtureFor } from './sync-fixture.ts'
 
 test('invalid free stock is rejected alone, and fractions are rounded down', async t => {
   const fed = await startSyncFixtureFor(t)

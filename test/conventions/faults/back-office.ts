@@ -75,14 +75,14 @@ export const backOffice: Section = {
       "A person's timestamp is stale when it is written",
       ['apparel21/writes/customer-changes.test.ts', 'a change is abandoned after three concurrent back office changes'],
       ['apparel21/writes/customer-changes.test.ts', 'a concurrent back office change between read and write is kept'],
-      ['apparel21/sync/overtaken.test.ts', 'a sync page does not overwrite a newer write'],
+      ['apparel21/sync/concurrent-writes.test.ts', 'a sync page does not overwrite a newer write'],
     ],
     [
       87,
       'A PUT clears missing fields while another user edits the person',
       ['apparel21/writes/customer-changes.test.ts', 'a change clears nothing that it omits'],
       ['apparel21/writes/customer-changes.test.ts', 'a concurrent back office change between read and write is kept'],
-      ['apparel21/sync/overtaken.test.ts', 'a sync page does not overwrite a newer write'],
+      ['apparel21/sync/concurrent-writes.test.ts', 'a sync page does not overwrite a newer write'],
     ],
     [
       88,

@@ -151,7 +151,7 @@ export const bodies: Section = {
       198,
       'Real data contains extreme values',
       ['import/real-data.test.ts', "the British shop's anomalies match the published counts"],
-      ['import/made-up-data.test.ts', 'generated data contains the counted anomalies'],
+      ['import/generated-data.test.ts', 'generated data contains the counted anomalies'],
       ['import/real-data.test.ts', 'the import rejects and reports only the four sub-penny lines'],
     ],
   ],

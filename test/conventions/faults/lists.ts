@@ -61,7 +61,7 @@ export const lists: Section = {
       63,
       "`updated_after` equals a record's time, and the source counts in seconds",
       ['api/lists/times.test.ts', '… in … mean … and range ends are exclusive'],
-      ['apparel21/sync/marks.test.ts', 'a sync continues after the newest change minus duration and overlap'],
+      ['apparel21/sync/checkpoints.test.ts', 'a sync continues after the newest change minus duration and overlap'],
     ],
     [
       64,

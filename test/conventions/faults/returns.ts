@@ -71,7 +71,7 @@ export const returns: Section = {
       'SKUs differ only in case',
       ['api/orders/returnable.test.ts', 'two SKUs that differ only in case are distinct'],
       ['import/import.test.ts', 'identifiers that differ in case are distinct'],
-      ['import/made-up-data.test.ts', 'generated data is imported completely and listed as in the file'],
+      ['import/generated-data.test.ts', 'generated data is imported completely and listed as in the file'],
     ],
     [
       52,

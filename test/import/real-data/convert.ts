@@ -22,7 +22,7 @@ export function findSkipReason(): string | false {
   const missing = `the real data is not in ${realData}`
   if (process.env.REAL_DATA_DIR !== undefined) throw new Error(`REAL_DATA_DIR: ${missing}.`)
   process.stderr.write(
-    `NOT TESTED: ${missing}. Set REAL_DATA_DIR to where it is; a small generated set is tested instead (test/import/made-up-data.test.ts).\n`,
+    `NOT TESTED: ${missing}. Set REAL_DATA_DIR to where it is; a small generated set is tested instead (test/import/generated-data.test.ts).\n`,
   )
   return missing
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { countRows, findStocked, getPersonIds, sizes, startSyncFixtureFor } from './fed.ts'
+import { countRows, findStocked, getPersonIds, sizes, startSyncFixtureFor } from './sync-fixture.ts'
 
 test('one concurrent call is enough even if everything arrives in one response', async t => {
   const narrow = await startSyncFixtureFor(t, { release: '2021.1' }, { concurrency: 1, maxWaitMs: 300 })

@@ -12,7 +12,7 @@ import { runSync } from '../../../src/sync/sync.ts'
 import { connectToBackOffice, settings } from '../../drivers/apparel21.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { type Caller, startTestApi, type TestApi, type TestResponse } from '../../support/service.ts'
-import { type StandIn, startHttpServer, startRawServer } from '../stand-in.ts'
+import { type StandIn, startHttpServer, startRawServer } from '../servers.ts'
 
 /** Short timeouts, so that tests don't wait for deadlines. */
 export const shortLimits = { deadlineMs: 700, patienceMs: 0 }

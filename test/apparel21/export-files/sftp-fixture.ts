@@ -19,7 +19,7 @@ import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
 import { createTestDatabase } from '../../support/database.ts'
 import { startSshd } from '../../support/sshd.ts'
-import { openExportFolder } from './left-files.ts'
+import { openExportFolder } from './export-folder.ts'
 
 export type Change = { [name in keyof BackOfficeSettings]?: BackOfficeSettings[name] | undefined }
 export const createSignal = () => new AbortController().signal
