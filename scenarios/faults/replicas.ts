@@ -127,7 +127,7 @@ async function writeAndRead() {
 }
 
 async function execute(server: Postgres, statement: string) {
-  const admin = openDatabase(server.connection, { max: 1, straight: true, onFault: () => {} })
+  const admin = openDatabase(server.connection, { max: 1, acceptStandby: true, onFault: () => {} })
   await admin.run(raw(statement)).finally(() => admin.close())
 }
 

@@ -35,7 +35,7 @@ export async function signInPerson(
     if (!(await markStateUsed(tx, person.stateHash, attemptSeconds)))
       return signInFailed('This sign-in was already completed. Sign in again.')
     const services = await listAllServices(tx)
-    const { assigned, unknown: unknownServices } = mapRoles(
+    const { assigned, unknownServices } = mapRoles(
       mapping,
       person.groups,
       services.map(({ name }) => name),

@@ -38,8 +38,8 @@ export async function changeCursorKinds(
 }
 
 /**
- * Returns the cursor for `to` of a rewind: `beginning`, a time from which all changes are sent again, or a cursor. Throws a field error if
- * `to` is invalid, and `cursor_expired` if tombstones after the position have been purged.
+ * Returns the cursor to which a rewind sets a subscription. `to` is `beginning`, a time from which all changes are sent again, or a cursor.
+ * Throws a field error if `to` is invalid, and `cursor_expired` if tombstones after the position have been purged.
  */
 export async function parseRewindTarget(db: Db, subscription: Subscription, to: string): Promise<string> {
   if (to === 'beginning') return createInitialCursor(subscription)

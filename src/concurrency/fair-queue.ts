@@ -12,7 +12,7 @@ export interface LimitOptions {
   toError?: (reason: Rejection) => Error
 }
 
-/** Gives a permit back. Further calls have no effect. */
+/** Releases a permit. Further calls have no effect. */
 export type Release = () => void
 
 /**
@@ -56,7 +56,7 @@ export function fairQueue<K>({ permits, maxWaiting, timeoutMs, toError = default
   }
 
   return {
-    /** Resolves with a function that gives the permit back. Rejects with `toError(reason)`. */
+    /** Resolves with a function that releases the permit. Rejects with `toError(reason)`. */
     async acquire(key: K, signal?: AbortSignal): Promise<Release> {
       // The signal only ends waiting. The caller's work checks it too.
       if (active < permits) return grant()

@@ -1,4 +1,4 @@
-/** Runs `count` lanes at a time and waits for all of them, even if one fails. Then throws the first error. */
+/** Calls `runLane` `count` times concurrently, with the indexes from 0. Waits for all calls, even if one fails, then throws the first error. */
 export async function runLanes(count: number, runLane: (index: number) => Promise<void>): Promise<void> {
   const lanes = await Promise.allSettled(Array.from({ length: count }, (_, index) => runLane(index)))
   const failed = lanes.find(lane => lane.status === 'rejected')

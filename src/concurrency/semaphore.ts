@@ -2,7 +2,7 @@ import { fairQueue, type LimitOptions, type Release } from './fair-queue.ts'
 
 /** Limits how much runs at a time. Waiting callers are served in the order in which they arrived. */
 export interface Semaphore {
-  /** Resolves with a function that gives the permit back. Rejects with `toError(reason)`. */
+  /** Resolves with a function that releases the permit. Rejects with `toError(reason)`. */
   acquire(signal?: AbortSignal): Promise<Release>
   /** Runs `work` with a permit. */
   run<T>(work: () => Promise<T>): Promise<T>

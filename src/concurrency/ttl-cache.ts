@@ -4,9 +4,9 @@
  */
 
 interface TtlMapOptions {
-  /** Milliseconds for which an entry counts. Default: it never expires. */
+  /** Milliseconds until an entry expires. Default: it never expires. */
   ttlMs?: number
-  /** Entries kept; one more evicts the least recently used entry. Default 10,000. */
+  /** Maximum number of entries. One more evicts the least recently used entry. Default 10,000. */
   maxEntries?: number
 }
 

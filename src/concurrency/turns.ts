@@ -11,7 +11,7 @@ const shortTurnMs = 1
 /** Milliseconds that a source can use in `windowMs` and still come first. */
 const lightMs = 5
 const windowMs = 1_000
-/** One turn in so many begins with a source that used more, so that the others can't keep it waiting permanently. */
+/** Every fourth turn begins with a source that used more (a heavy one), so that light sources can't keep it waiting permanently. */
 const heavyInterval = 4
 
 type Work = () => void
@@ -42,7 +42,7 @@ export interface Turns {
 export function createTurns(): Turns {
   const light = new Set<Source>()
   const heavy = new Set<Source>()
-  /** Undefined if no turn is scheduled. Until then, the event loop doesn't wait for events. */
+  /** Undefined if no turn is scheduled. While one is scheduled, the event loop doesn't wait for events. */
   let turnStart: number | undefined
   let turns = 0
   let isShort = false

@@ -144,8 +144,8 @@ function beginTransaction(runStatement: RunStatement, getServer: GetServer): Ope
       const { command } = await committed.catch(error => {
         // If PostgreSQL itself rejected a statement, nothing is committed. A pooler that lost PostgreSQL reports class 08.
         const isRejected = failure instanceof pg.DatabaseError && !failure.code?.startsWith('08')
-        const isKnown = isRejected || !isOutage(failure ?? error)
-        throw isOutage(error) && !isKnown ? new CommitUnknown(error) : toDatabaseError(failure ?? error)
+        const isOutcomeKnown = isRejected || !isOutage(failure ?? error)
+        throw isOutage(error) && !isOutcomeKnown ? new CommitUnknown(error) : toDatabaseError(failure ?? error)
       })
       if (failure !== undefined) throw toDatabaseError(failure)
       // PostgreSQL answers `commit` with ROLLBACK if a statement failed and the caller ignored its error.
@@ -171,14 +171,35 @@ interface DatabaseOptions {
   genericPlans?: boolean
   /** True if a pooler between Tillbridge and PostgreSQL lends its connections per transaction, so that session state is lost. Default false. */
   pooled?: boolean
-  /** True to connect to the first server of the URL, primary or not. Default false. */
-  straight?: boolean
+  /** True to connect to the first server of the URL, even if it is a standby. Default false. */
+  acceptStandby?: boolean
   /** Milliseconds a statement can wait for a lock; 0: no limit. Default 0. */
   lockTimeoutMs?: number
 }
 
 /** Removes the name, under which PostgreSQL would prepare the statement in a session that the next statement may not be in. */
 const withoutName = ({ text, values = [] }: pg.QueryConfig): pg.QueryConfig => ({ text, values })
+
+/** Returns a statement for a pooler, which prepares equal texts once. Statements with generic plans get a text that no other statement has. */
+function toPooledStatement(client: pg.PoolClient, config: pg.QueryConfig, genericPlans: boolean): pg.QueryConfig {
+  if (!canPrepare(getConnection(client))) return withoutName(config)
+  return genericPlans && config.text !== rollback ? { ...config, text: `${config.text} -- generic plan` } : config
+}
+
+/** Creates a pool of at most `max` connections. `options`: the session settings of each connection. */
+const createPool = (Client: new (config?: pg.ClientConfig) => pg.Client, max: number, options: string | undefined) =>
+  new pg.Pool({
+    Client,
+    max,
+    connectionTimeoutMillis: 5_000,
+    // Frees the prepared statements and caches of a connection once an hour.
+    maxLifetimeSeconds: 3_600,
+    keepAlive: true,
+    // Sends statements without waiting for the results of earlier ones.
+    pipeline: true,
+    ...(options !== undefined && { options }),
+    application_name: 'tillbridge',
+  })
 
 /** Opens a pool. If the URL names several servers, it connects to the primary. */
 export function openDatabase(connection: Connection, options: DatabaseOptions = {}): Database {
@@ -191,21 +212,10 @@ export function openDatabase(connection: Connection, options: DatabaseOptions = 
     lockTimeoutMs = 0,
   } = options
   const settings = createSessionSettings({ statementTimeoutMs, genericPlans, lockTimeoutMs })
-  const { Client, tries, getNextServer } = options.straight
+  const { Client, tries, getNextServer } = options.acceptStandby
     ? connectToServer(parseServers(connection)[0] ?? {}, { pooled })
     : connectToPrimary(connection, { pooled })
-  const pool = new pg.Pool({
-    Client,
-    max,
-    connectionTimeoutMillis: 5_000,
-    // Frees the prepared statements and caches of a connection once an hour.
-    maxLifetimeSeconds: 3_600,
-    keepAlive: true,
-    // Sends statements without waiting for the results of earlier ones.
-    pipeline: true,
-    ...(!pooled && { options: toConnectionOptions(settings) }),
-    application_name: 'tillbridge',
-  })
+  const pool = createPool(Client, max, pooled ? undefined : toConnectionOptions(settings))
   pool.on('error', (error: Error) => onFault?.(error))
   const stallDetector = detectStalls(Client)
   // Longer than the limit of the server, which reports the reason.
@@ -214,15 +224,10 @@ export function openDatabase(connection: Connection, options: DatabaseOptions = 
     if (stallDetector.isStalled()) throw new DatabaseUnavailable(undefined, 'The database does not answer.')
     return withPooledClient(pool, tries, work)
   }
-  /** A pooler prepares equal texts once. Statements with generic plans have a text of their own, so that others don't use their plans. */
-  const toPooledStatement = (client: pg.PoolClient, config: pg.QueryConfig) => {
-    if (!canPrepare(getConnection(client))) return withoutName(config)
-    return genericPlans && config.text !== rollback ? { ...config, text: `${config.text} -- generic plan` } : config
-  }
   const createRunner =
     (client: pg.PoolClient): RunStatement =>
     config =>
-      watchdog.run(client, pooled ? toPooledStatement(client, config) : config)
+      watchdog.run(client, pooled ? toPooledStatement(client, config, genericPlans) : config)
   const inTransaction = <T>(work: (transaction: OpenTransaction) => T | Promise<T>) =>
     withClient(async client => {
       const transaction = beginTransaction(createRunner(client), () => getServerAttributes(client))

@@ -79,12 +79,12 @@ interface ConnectorOptions {
   pooled?: boolean
 }
 
-/** Milliseconds after which a connection attempt counts as hanging, and between two looks at the other servers. */
-const lookIntervalMs = 500
+/** Milliseconds after which a connection attempt counts as hanging, and between two probes of the other servers. */
+const hangProbeIntervalMs = 500
 
 /**
  * Connects to the last known primary. If the server turns out not to be the primary, or to be a former one, connecting fails, and the next
- * attempt uses the next server. While an attempt hangs, looks for a primary among the other servers, and ends the attempt if there is one.
+ * attempt uses the next server. While an attempt hangs, probes the other servers, and ends the attempt if one of them is the primary.
  */
 export function connectToPrimary(connection: Connection, { pooled = false }: ConnectorOptions = {}): Connector {
   const servers = parseServers(connection)
@@ -107,9 +107,9 @@ export function connectToPrimary(connection: Connection, { pooled = false }: Con
       super({ ...config, ...servers[server] })
       if (servers.length > 1) {
         attempts.set(this, server)
-        const look = setInterval(() => leaveHangingServer(server), lookIntervalMs).unref()
+        const probing = setInterval(() => leaveHangingServer(server), hangProbeIntervalMs).unref()
         onDecided(this, () => {
-          clearInterval(look)
+          clearInterval(probing)
           attempts.delete(this)
         })
       }

@@ -70,14 +70,14 @@ export async function findPendingMigrations(db: Database): Promise<string[]> {
 }
 
 async function selectPending(db: MigrationTarget, migrations: Migration[], isRestore = false): Promise<Migration[]> {
-  const had = await loadApplied(db)
-  const changed = migrations.find(({ number, sha256 }) => had.has(number) && had.get(number)?.sha256 !== sha256)
+  const applied = await loadApplied(db)
+  const changed = migrations.find(({ number, sha256 }) => applied.has(number) && applied.get(number)?.sha256 !== sha256)
   if (changed)
     throw new Error(
       `Migration ${changed.name} has changed since this database applied it: restore the original file and put the change into a new migration, or start with an empty database.`,
     )
-  const latest = Math.max(0, ...had.keys())
-  const required = isRestore ? latest : Math.max(0, ...[...had.values()].map(({ requires }) => requires))
+  const latest = Math.max(0, ...applied.keys())
+  const required = isRestore ? latest : Math.max(0, ...[...applied.values()].map(({ requires }) => requires))
   if (required > migrations.length)
     throw new Error(
       `The database is at migration ${latest} and requires ${required}, this version knows ${migrations.length}: run a newer Tillbridge.`,
@@ -85,7 +85,7 @@ async function selectPending(db: MigrationTarget, migrations: Migration[], isRes
   return migrations.slice(latest)
 }
 
-/** Attempts to apply a migration while requests of an older release, which still runs, hold locks that it needs. */
+/** Maximum attempts to apply a migration. Requests of an older release that still runs can hold locks that the migration needs. */
 const maxAttempts = 60
 
 /**
@@ -99,10 +99,10 @@ async function applyMigration(
   for (let attempt = 1; ; attempt++)
     try {
       return await db.transaction(async tx => {
-        const fresh = await tx.run(
+        const inserted = await tx.run(
           sql`insert into migration (number, name, sha256, requires) values (${number}, ${name}, ${sha256}, ${requires}) on conflict do nothing`,
         )
-        if (!fresh) return false
+        if (!inserted) return false
         await tx.run(sql`set local lock_timeout = '1s'`)
         for (const statement of splitStatements(text)) await tx.run(raw(statement))
         await tx.run(sql`set local lock_timeout = 0`)
@@ -139,7 +139,7 @@ const createMigrationTable = (db: MigrationTarget) =>
     // Queried first: a transaction accepts no query after a failed statement.
     const session = await tx.row<{ role: string; database: string }>(sql`
       select quote_ident(current_user) as role, quote_ident(current_database()) as database`)
-    const making = tx.run(sql`
+    const creation = tx.run(sql`
       create table if not exists migration (
         number integer primary key,
         name text not null,
@@ -147,7 +147,7 @@ const createMigrationTable = (db: MigrationTarget) =>
         requires integer not null default 0,
         applied_at timestamptz not null default now()
       )`)
-    await making.catch(cause => {
+    await creation.catch(cause => {
       if (!session || (cause as { code?: unknown }).code !== '42501') throw cause
       const { role, database } = session
       throw new Error(

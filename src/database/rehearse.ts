@@ -1,6 +1,6 @@
 import { type Database, type Db, sql } from './db.ts'
 
-/** Runs `work` in one transaction that is rolled back at the end, and returns its result. Its own transactions are savepoints. */
+/** Runs `work` in one transaction that is rolled back at the end, and returns its result. Transactions in `work` become savepoints. */
 export async function rehearse<T>(db: Database, work: (db: Database) => Promise<T>): Promise<T> {
   const rolledBack = new Error('rehearsal: rolled back')
   const results: T[] = []

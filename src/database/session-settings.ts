@@ -7,7 +7,7 @@ export const toConnectionOptions = (settings: SessionSettings) =>
     .map(([name, value]) => `-c ${name}=${String(value).replaceAll(' ', '\\ ')}`)
     .join(' ')
 
-/** Returns a statement that sets them for the current transaction. Behind a pooler, the next transaction can use another connection. */
+/** Returns a statement that applies the settings to the current transaction. Behind a pooler, the next transaction can use another connection. */
 export const toSetStatement = (settings: SessionSettings) =>
   `select ${Object.entries(settings)
     .map(([name, value]) => `set_config('${name}', '${value}', true)`)

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** Maximum milliseconds of a look at a server. */
+/** Maximum milliseconds to connect to a server whose timeline is read. */
 export const timelineTimeoutMs = 1_000
 
 /** The newest timeline of each PostgreSQL, by its system identifier. A promotion starts a new one. */

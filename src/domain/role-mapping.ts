@@ -27,22 +27,22 @@ function parseEntry(text: string): RoleMappingEntry | undefined {
 }
 
 /**
- * Returns the highest role of a person in each service. `unknown` has the services that the mapping names for the person's groups, but that
+ * Returns the highest role of a person in each service. `unknownServices` are those that the mapping names for the person's groups, but that
  * don't exist.
  */
 export function mapRoles(mapping: RoleMapping, groups: readonly string[], services: readonly string[]) {
   const assigned = new Map<string, Role>()
-  const unknown = new Set<string>()
+  const unknownServices = new Set<string>()
   for (const { group, service, role } of mapping) {
     if (!groups.includes(group)) continue
-    if (service !== '*' && !services.includes(service)) unknown.add(service)
+    if (service !== '*' && !services.includes(service)) unknownServices.add(service)
     for (const name of services) {
       if (service !== '*' && service !== name) continue
       const current = assigned.get(name)
       if (!current || includesRole(role, current)) assigned.set(name, role)
     }
   }
-  return { assigned, unknown: [...unknown] }
+  return { assigned, unknownServices: [...unknownServices] }
 }
 
 /** Returns the strings of a claim: one string, or a list of them. The name is literal, or a path such as `realm_access.roles`. */

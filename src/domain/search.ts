@@ -36,8 +36,8 @@ export const maxResultsPerType = 20
 const minPhoneDigits = 4
 
 /**
- * Returns the ends that a phone number can have in the search index, as the last digits first. A national number begins with a zero that
- * an international number leaves out, and a country code has one to three digits.
+ * Returns the ends that a stored phone number can have, with their digits in reverse order, as the search index has them. A national number
+ * begins with a zero that an international number leaves out, and a country code has one to three digits.
  */
 export function toPhonePrefixes(text: string): string[] {
   if (!/^[\d\s()+./-]+$/.test(text)) return []

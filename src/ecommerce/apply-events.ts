@@ -1,6 +1,6 @@
 import type { Database } from '../database/db.ts'
 import type { PlatformSyncName } from '../domain/ecommerce/connection-settings.ts'
-import { getItemKey, kindOfSync } from '../domain/ecommerce/items.ts'
+import { getItemKey, kindBySync } from '../domain/ecommerce/items.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { endEvents, listMerges, listOpenEvents } from '../store/ecommerce/events.ts'
 import { findContainedItems, moveMergedCustomers, removePlatformItems } from '../store/ecommerce/items.ts'
@@ -20,7 +20,7 @@ export async function applyEvents(
   sync: PlatformSyncName,
   signal: AbortSignal,
 ): Promise<number> {
-  const kind = kindOfSync[sync]
+  const kind = kindBySync[sync]
   const events = await listOpenEvents(db, service, sync, maxEvents)
   if (!events.length) return 0
   const subjects = [...new Set(events.map(({ subjectId }) => subjectId))]

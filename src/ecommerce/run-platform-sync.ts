@@ -1,7 +1,7 @@
 import type { Keys } from '../crypto/keys.ts'
 import type { Database } from '../database/db.ts'
 import type { PlatformSyncName } from '../domain/ecommerce/connection-settings.ts'
-import { kindOfSync } from '../domain/ecommerce/items.ts'
+import { kindBySync } from '../domain/ecommerce/items.ts'
 import type { SyncDefinition } from '../domain/sync/port.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { finishPlatformSync } from '../store/ecommerce/items.ts'
@@ -42,7 +42,7 @@ export async function runPlatformSync(
     const result = await runSync(db, service, sync, options)
     if (result || applied) {
       const hasChanged = applied > 0 || (result !== undefined && result.inserted + result.changed + result.removed > 0)
-      await finishPlatformSync(db, service, kindOfSync[name], { isFull: result?.isFull ?? false, hasChanged })
+      await finishPlatformSync(db, service, kindBySync[name], { isFull: result?.isFull ?? false, hasChanged })
     }
     return { sync, result }
   })

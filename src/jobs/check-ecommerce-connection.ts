@@ -28,11 +28,11 @@ export async function checkEcommerceConnection({
       subject: 'connection',
       detail: `Missing: ${missingScopes.join(', ')}.`,
     })
-  const ending = { kind: 'api_version_ending', subject: '' } as const
+  const versionAlert = { kind: 'api_version_ending', subject: '' } as const
   if (version && Date.parse(version.endsOn) - Date.now() <= warningDays * dayMs) {
     const detail = `API version ${version.name} is supported until ${version.endsOn}.`
-    await raiseAlert(db, service.id, { ...ending, detail })
-  } else await resolveAlert(db, service.id, ending)
+    await raiseAlert(db, service.id, { ...versionAlert, detail })
+  } else await resolveAlert(db, service.id, versionAlert)
   const { events } = opened.platform
   if (events && opened.settings.events === 'on' && publicUrl !== undefined) {
     const { present, missing, denied } = await events.ensure(getEventUrl(publicUrl, service), signal)

@@ -3,7 +3,7 @@ import { mapExactMatches } from '../store/mappings/automatic-fixes.ts'
 import { checkMappings } from '../store/mappings/check-all.ts'
 import type { ServiceJobRun } from './job.ts'
 
-/** Sales and stock change, and new records get mapped. */
+/** The check is repeated because sales and stock change, and new records get mapped. */
 const intervalSeconds = 6 * 3_600
 
 /**

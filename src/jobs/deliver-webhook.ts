@@ -55,7 +55,10 @@ export const deliverWebhook =
     }
   }
 
-/** Stores and returns the next delivery. Returns `cursorMoved` if the endpoint's cursor has moved, so its state must be read again. */
+/**
+ * Stores and returns the next delivery. Returns `caughtUp` if no change is left or the endpoint's cursor has expired, which pauses it.
+ * Returns `cursorMoved` if the endpoint's cursor has moved, so its state must be read again.
+ */
 async function prepareDelivery(
   { db, keys, service, log }: ServiceJobRun,
   endpoint: EndpointState,

@@ -15,8 +15,8 @@ import { runInStages } from '../writes/stages.ts'
 import { type Job, type JobRun, throwErrors } from './job.ts'
 
 /**
- * Ends expired redemptions of rewards and publishes the accounts. If a back office keeps them, releases them there first, by their request
- * IDs, so that a second run has no further effect.
+ * Ends expired redemptions of rewards and publishes their reward accounts. If the back office also stores redemptions, releases each one
+ * there first, by its request ID, so that a second run has no further effect.
  */
 export const endRedemptions = (offices: Pick<BackOffices, 'getDriver'>): Job => ({
   run: work => run(offices, work),
@@ -30,7 +30,7 @@ async function run(offices: Pick<BackOffices, 'getDriver'>, { db, keys, signal }
   for (const id of await listServicesWithDueRedemptions(db))
     try {
       const service = await readServiceOfJob(db, id)
-      if (service) await endOfService(offices, { db, keys, signal }, service)
+      if (service) await endServiceRedemptions(offices, { db, keys, signal }, service)
     } catch (error) {
       signal.throwIfAborted()
       errors.push(error)
@@ -38,7 +38,7 @@ async function run(offices: Pick<BackOffices, 'getDriver'>, { db, keys, signal }
   throwErrors(errors, 'redemptions of several services could not be ended')
 }
 
-async function endOfService(
+async function endServiceRedemptions(
   offices: Pick<BackOffices, 'getDriver'>,
   { db, keys, signal }: Pick<JobRun, 'db' | 'keys' | 'signal'>,
   service: Service,

@@ -22,7 +22,7 @@ const failuresBeforeAlert = 5
 const unreadable = 'export_folder_unreadable'
 const rejected = 'export_file_rejected'
 
-/** A fingerprint of the folder. It means nothing at another address. */
+/** The last scan of a service's export folder. It is ignored if the folder has another address now. */
 interface LastScan {
   address: string
   scan: FolderScan

@@ -36,7 +36,7 @@ export interface ServiceJobRun extends JobRun {
   service: Service
 }
 
-/** Wraps the work of a job that belongs to a service. It does nothing for the installation. */
+/** Wraps the work of a job that belongs to a service. The job does nothing if it has no service. */
 export const forService =
   (run: (work: ServiceJobRun) => Promise<void>): Job['run'] =>
   async work => {

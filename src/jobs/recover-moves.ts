@@ -23,8 +23,8 @@ export const recoverMoves =
               })
         const move = await takeOverMove(db, abandoned)
         if (!move) continue
-        const places = { control: db, source: from.db, target: to?.db }
-        const result = await recoverMove(places, move, signal)
+        const databases = { control: db, source: from.db, target: to?.db }
+        const result = await recoverMove(databases, move, signal)
         if (!result) continue
         log.warn(
           { service: name, target, result },

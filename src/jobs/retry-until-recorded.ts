@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { backoff } from '../concurrency/backoff.ts'
 
-/** Attempts to record what was sent: about 13 s. */
+/** Maximum attempts to record that a message was sent. They take about 13 s. */
 const maxAttempts = 8
 
 /** Records that a message was sent. Retries, because a short outage of the database must not have the message sent twice. */

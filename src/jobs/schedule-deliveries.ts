@@ -24,7 +24,7 @@ export async function scheduleDeliveries(work: JobRun): Promise<void> {
   await alertOfFailing(work)
   const idle = await findIdleWebhooks(db)
   await Promise.all(
-    [...Map.groupBy(idle, ({ serviceId }) => serviceId)].map(([id, of]) => queueDeliveries(work, id, of)),
+    [...Map.groupBy(idle, ({ serviceId }) => serviceId)].map(([id, endpoints]) => queueDeliveries(work, id, endpoints)),
   )
 }
 
@@ -42,7 +42,7 @@ async function queueDeliveries({ db, keys }: JobRun, serviceId: number, idle: re
 }
 
 async function alertOfFailing({ db, log }: JobRun) {
-  // In one statement, so that an endpoint that succeeds now resolves the alert after it was raised.
+  // In one transaction, so that an endpoint that succeeds now resolves the alert after it was raised.
   const failing = await db.transaction(async tx => {
     const endpoints = await markNewlyFailing(tx)
     for (const endpoint of endpoints) await raiseAlert(tx, endpoint.serviceId, toAlert(endpoint))

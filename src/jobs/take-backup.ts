@@ -8,8 +8,8 @@ const cli = fileURLToPath(new URL('../cli.js', import.meta.url))
 const [minute, hour] = [60, 3_600]
 
 /**
- * Takes the scheduled backup of the control database or of a shard. It is a process of its own, because `throttle` limits a complete process,
- * and a backup must not share the memory of requests.
+ * Takes the scheduled backup of the control database or of a shard. It runs in a process of its own, because the CPU limit of backups
+ * (`backup/throttle.ts`) applies to a complete process. It must not share the memory of requests either.
  */
 const takeBackup =
   (intervalSeconds: number, shard: string | undefined) =>
@@ -43,7 +43,7 @@ function findMessage(stderr: string) {
  */
 const postpone: Job = { run: async ({ reschedule }) => reschedule(hour), concurrency: 1, retryDelaysSeconds: [minute] }
 
-/** The job of scheduled backups. Without BACKUP_INTERVAL_HOURS it is not added, and takes none. */
+/** The job of scheduled backups. Without BACKUP_INTERVAL_HOURS the job is not added, and an existing one takes no backups. */
 export const buildBackupJobs = (
   intervalHours: number | undefined,
   shard: string | undefined,

@@ -44,7 +44,7 @@ interface RunningJob {
  * is unavailable, the worker waits: no error ends the process.
  */
 export function startWorker(context: JobContext, table: Readonly<Record<string, Job>> = jobs): Worker {
-  const { db, log } = context
+  const { db } = context
   const running = new Map<string, RunningJob>()
   let stopping = false
   let pollNow = new AbortController()
@@ -82,51 +82,12 @@ export function startWorker(context: JobContext, table: Readonly<Record<string, 
     const abort = new AbortController()
     const span = startJobSpan(job, table[job.name])
     const done = runWithContext({ timeline: undefined, place: span }, () =>
-      executeJob(job, abort.signal, span),
+      executeJob({ context, table, outage }, job, abort.signal, span),
     ).finally(() => {
       running.delete(job.lease)
       wake()
     })
     running.set(job.lease, { job, abort, done })
-  }
-
-  async function executeJob(job: LeasedJob, signal: AbortSignal, span: SpanContext | undefined) {
-    const { serviceId, name, subject, attempt, unfinishedStarts, lease } = job
-    const { run, retryDelaysSeconds, intervalSeconds } = table[name] as Job
-    let serviceName: string | undefined
-    try {
-      try {
-        const service = serviceId === null ? undefined : await readServiceOfJob(db, serviceId)
-        // The service is moving or being deleted. The job stays in case this is cancelled.
-        if (serviceId !== null && !service) {
-          await deferJob(db, job, leaseSeconds)
-          return endSpan(span)
-        }
-        serviceName = service?.name
-        const isLastAttempt = attempt > retryDelaysSeconds.length
-        const renewLease = async () => (await renewLeases(db, [lease], leaseSeconds)).has(lease)
-        let nextRunSeconds = intervalSeconds
-        const reschedule = (seconds: number) => {
-          nextRunSeconds = seconds
-        }
-        await run({ ...context, service, subject, attempt, isLastAttempt, signal, renewLease, reschedule })
-        await finishJob(db, job, nextRunSeconds)
-        endSpan(span)
-      } catch (error) {
-        endSpan(span, getErrorCode(error))
-        if (signal.aborted) return
-        // An unavailable database doesn't count as a failed attempt.
-        const isCounted = !isOutage(error)
-        const failures = isCounted ? attempt : Math.max(attempt, unfinishedStarts)
-        const seconds = computeRetrySeconds(table[name] as Job, failures)
-        const fields = { job: name, service: serviceName, subject, attempt }
-        log.warn({ ...fields, err: error, againInSeconds: seconds }, 'job failed, will retry')
-        await postponeJob(db, job, seconds, isCounted)
-      }
-    } catch (error) {
-      // The outcome could not be stored. The lease expires automatically.
-      outage.record(error)
-    }
   }
 
   let renewedAt = performance.now()
@@ -167,6 +128,62 @@ export function startWorker(context: JobContext, table: Readonly<Record<string, 
       const leases = unfinished.map(({ job }) => job.lease)
       await finishesWithin(releaseJobs(db, leases).catch(outage.record), 1_000)
     },
+  }
+}
+
+/** The parts of a worker that executing a job needs. */
+interface Execution {
+  context: JobContext
+  table: Readonly<Record<string, Job>>
+  outage: ReturnType<typeof trackOutage>
+}
+
+/**
+ * Makes one attempt at a leased job, then finishes the job, or postpones it after a failure. Defers the job if its service is moving or being
+ * deleted. Never throws.
+ */
+async function executeJob(
+  { context, table, outage }: Execution,
+  job: LeasedJob,
+  signal: AbortSignal,
+  span: SpanContext | undefined,
+) {
+  const { db, log } = context
+  const { serviceId, name, subject, attempt, unfinishedStarts, lease } = job
+  const { run, retryDelaysSeconds, intervalSeconds } = table[name] as Job
+  let serviceName: string | undefined
+  try {
+    try {
+      const service = serviceId === null ? undefined : await readServiceOfJob(db, serviceId)
+      // The service is moving or being deleted. The job stays in case this is cancelled.
+      if (serviceId !== null && !service) {
+        await deferJob(db, job, leaseSeconds)
+        return endSpan(span)
+      }
+      serviceName = service?.name
+      const isLastAttempt = attempt > retryDelaysSeconds.length
+      const renewLease = async () => (await renewLeases(db, [lease], leaseSeconds)).has(lease)
+      let nextRunSeconds = intervalSeconds
+      const reschedule = (seconds: number) => {
+        nextRunSeconds = seconds
+      }
+      await run({ ...context, service, subject, attempt, isLastAttempt, signal, renewLease, reschedule })
+      await finishJob(db, job, nextRunSeconds)
+      endSpan(span)
+    } catch (error) {
+      endSpan(span, getErrorCode(error))
+      if (signal.aborted) return
+      // An unavailable database doesn't count as a failed attempt.
+      const isCounted = !isOutage(error)
+      const failures = isCounted ? attempt : Math.max(attempt, unfinishedStarts)
+      const seconds = computeRetrySeconds(table[name] as Job, failures)
+      const fields = { job: name, service: serviceName, subject, attempt }
+      log.warn({ ...fields, err: error, againInSeconds: seconds }, 'job failed, will retry')
+      await postponeJob(db, job, seconds, isCounted)
+    }
+  } catch (error) {
+    // The outcome could not be stored. The lease expires automatically.
+    outage.record(error)
   }
 }
 

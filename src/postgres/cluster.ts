@@ -124,8 +124,8 @@ export async function createCluster(directory: string, { initdb, major }: Progra
 }
 
 async function run(program: string, runAs: RunAs, args: string[]): Promise<void> {
-  const [command = '', ...rest] = [...runAs.prefix, program, ...args]
-  const child = spawn(command, rest, {
+  const [command = '', ...commandArguments] = [...runAs.prefix, program, ...args]
+  const child = spawn(command, commandArguments, {
     ...runAs.credentials,
     env: environment,
     cwd: '/',

@@ -100,10 +100,10 @@ function readPostmasterPid(data: string): number | undefined {
 function disownPostmasterFile(data: string): void {
   const pid = readPostmasterPid(data)
   if (pid === undefined) return
-  const line = listCommandLines().find(([other]) => other === pid)?.[1]
+  const line = listCommandLines().find(([linePid]) => linePid === pid)?.[1]
   // A server of another Tillbridge directory doesn't matter: this directory is a copy of that one. The operator must stop any other server.
-  const isOther = line?.includes(` -c cluster_name=${clusterPrefix}`)
-  if (line === undefined || (!isOther && /^(\S*\/)?postgres\b/.test(line))) return
+  const isTillbridge = line?.includes(` -c cluster_name=${clusterPrefix}`)
+  if (line === undefined || (!isTillbridge && /^(\S*\/)?postgres\b/.test(line))) return
   const file = getPostmasterFile(data)
   writeFileSync(file, readFileSync(file, 'utf8').replace(/^\d+/, String(process.pid)))
 }

@@ -12,7 +12,7 @@ import { type UpgradeRows, upgradeCluster } from './upgrade.ts'
 
 /** A running PostgreSQL that this process started. */
 export interface Postgres {
-  /** True if its programs came with Tillbridge: they get no security updates between releases. */
+  /** True if the server's programs came with Tillbridge: they get no security updates between releases. */
   isBundled: boolean
   version: string
   /** A `pg` client configuration. It stays the same after a restart. */
@@ -60,10 +60,12 @@ export async function startPostgres(directory: string, options: PostgresOptions 
   }
 }
 
-async function startLocked(home: string, options: PostgresOptions, unlock: () => void): Promise<Postgres> {
-  const { graceMs = 20_000, onNotice = () => {}, restartDelaysMs = [0, 500, 2_000, 5_000, 15_000] } = options
-  const clusterName = getClusterName(home)
-  const { initdb, postgres, source } = chooseBinaries(options.binDir ?? 'bundled', peekMajorVersion(home))
+/**
+ * Chooses the programs and their user, and returns them with the path of the data directory. Creates the data directory if it is missing, and
+ * upgrades one of an older major version. Throws if the programs can't run it.
+ */
+async function prepareCluster(home: string, clusterName: string, { binDir, upgradeRows }: PostgresOptions) {
+  const { initdb, postgres, source } = chooseBinaries(binDir ?? 'bundled', peekMajorVersion(home))
   const { runAs, version, major } = chooseRunAs(postgres, home)
   if (!supportedMajors.includes(major))
     throw new Error(
@@ -76,13 +78,16 @@ async function startLocked(home: string, options: PostgresOptions, unlock: () =>
         `${data} was written by PostgreSQL ${dataMajor}, and POSTGRES_BIN_DIR has ${version}. Set it to the programs of PostgreSQL ` +
           `${dataMajor}, or restore a backup into a new DATA_DIR (docs/operate/upgrade.md).`,
       )
-    await upgradeCluster(
-      { home, clusterName, data, major: dataMajor },
-      { initdb, postgres, runAs, major },
-      options.upgradeRows,
-    )
+    await upgradeCluster({ home, clusterName, data, major: dataMajor }, { initdb, postgres, runAs, major }, upgradeRows)
   }
   takeOwnership(data, runAs)
+  return { postgres, source, runAs, version, data }
+}
+
+async function startLocked(home: string, options: PostgresOptions, unlock: () => void): Promise<Postgres> {
+  const { graceMs = 20_000, onNotice = () => {}, restartDelaysMs = [0, 500, 2_000, 5_000, 15_000] } = options
+  const clusterName = getClusterName(home)
+  const { postgres, source, runAs, version, data } = await prepareCluster(home, clusterName, options)
   const logs = prepareLogDirectory(home, runAs)
   const abort = new AbortController()
   let stopping: Promise<void> | undefined

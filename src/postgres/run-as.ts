@@ -31,7 +31,7 @@ export const environment = {
  * Chooses the user that runs PostgreSQL, because PostgreSQL rejects root. For root this is the owner of the data directory, otherwise a user
  * that can access both program and directory. If there is no such user, PostgreSQL runs in a user namespace, in which root has another user
  * ID and still owns the files.
- * Also returns the program's version, because the test run prints it. Throws if no way works.
+ * Each candidate is tried with `--version`, so the program's version is returned too. Throws if no candidate works.
  */
 export function chooseRunAs(postgres: string, directory: string): { runAs: RunAs; version: string; major: string } {
   const failures: string[] = []

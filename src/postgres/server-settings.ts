@@ -8,12 +8,12 @@ interface ServerPaths {
   logs: string
 }
 
-/** Returns the command-line arguments of a server. `more` overrides the default settings. */
+/** Returns the command-line arguments of a server. `overrides` replaces default settings and adds others. */
 export function buildServerArguments(
   { clusterName, data, socket, logs }: ServerPaths,
-  more: Readonly<Record<string, string>> = {},
+  overrides: Readonly<Record<string, string>> = {},
 ): string[] {
-  const settings = Object.entries({ ...getSettings(socket, logs), ...more })
+  const settings = Object.entries({ ...getSettings(socket, logs), ...overrides })
   // More arguments follow the name, so that a search for it doesn't match a longer name.
   return [
     '-c',

@@ -30,8 +30,8 @@ export function spawnServer(program: string, args: readonly string[], runAs: Run
   // Messages before the server's log collector starts go to a separate file.
   const startLog = join(logs, 'start.log')
   const log = openSync(startLog, 'w', 0o600)
-  const [command = '', ...rest] = [...runAs.prefix, program, ...args]
-  const child = spawn(command, rest, {
+  const [command = '', ...commandArguments] = [...runAs.prefix, program, ...args]
+  const child = spawn(command, commandArguments, {
     ...runAs.credentials,
     env: environment,
     cwd: '/',

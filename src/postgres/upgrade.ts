@@ -53,6 +53,30 @@ interface Bundled {
 
 const graceMs = 60_000
 
+/** Returns a function that runs `work` while a server runs on the directory that `getDirectory` returns. */
+const withServer =
+  (
+    { home, clusterName }: Pick<OlderCluster, 'home' | 'clusterName'>,
+    program: string,
+    getDirectory: () => Promise<string>,
+    runAs: RunAs,
+  ): WithConnection =>
+  async work => {
+    const data = await getDirectory()
+    await endOrphans(data, clusterName)
+    takeOwnership(data, runAs)
+    const [socket, logs] = [prepareSocketDirectory(home, runAs), prepareLogDirectory(home, runAs)]
+    const server = spawnServer(program, buildServerArguments({ clusterName, data, socket, logs }), runAs, logs)
+    try {
+      await waitUntilReady(server, toConnection(socket))
+      return await work(toConnection(socket))
+    } finally {
+      await server.end(graceMs)
+      // The other server may run as another user.
+      rmSync(socket, { recursive: true, force: true })
+    }
+  }
+
 /**
  * Upgrades a data directory of an older major version to the bundled one. A complete new directory replaces it, and the older one is kept
  * next to it. If the upgrade fails or is killed, the older one is unchanged. The caller must hold the directory's lock.
@@ -78,24 +102,6 @@ export async function upgradeCluster(
   if (existsSync(archive))
     throw new Error(`${problem}, and ${archive} already contains a copy of that version. Move the copy away.`)
 
-  const withServer =
-    (program: string, directory: () => Promise<string>, runAs: RunAs): WithConnection =>
-    async work => {
-      const dataDirectory = await directory()
-      await endOrphans(dataDirectory, older.clusterName)
-      takeOwnership(dataDirectory, runAs)
-      const [socket, logs] = [prepareSocketDirectory(home, runAs), prepareLogDirectory(home, runAs)]
-      const args = buildServerArguments({ clusterName: older.clusterName, data: dataDirectory, socket, logs })
-      const spawned = spawnServer(program, args, runAs, logs)
-      try {
-        await waitUntilReady(spawned, toConnection(socket))
-        return await work(toConnection(socket))
-      } finally {
-        await spawned.end(graceMs)
-        // The other server may run as another user.
-        rmSync(socket, { recursive: true, force: true })
-      }
-    }
   const file = join(home, `${draftPrefix}rows`)
   let created: string | undefined
   const createNewCluster = async () => {
@@ -106,8 +112,8 @@ export async function upgradeCluster(
     from: dataMajor,
     to: major,
     file,
-    withOlder: withServer(server, async () => data, chooseRunAs(server, home).runAs),
-    withNewer: withServer(bundled.postgres, createNewCluster, bundled.runAs),
+    withOlder: withServer(older, server, async () => data, chooseRunAs(server, home).runAs),
+    withNewer: withServer(older, bundled.postgres, createNewCluster, bundled.runAs),
   })
   if (!created) throw new Error('the upgrade created no data directory')
   rmSync(file, { force: true })

@@ -17,15 +17,15 @@ import { readPoints } from '../store/ecommerce/budget.ts'
 import { findConnection } from '../store/ecommerce/connections.ts'
 import { approvePush, findPushState, pushStockJob, startPush } from '../store/ecommerce/push-state.ts'
 import {
-  driftPage,
   dryRunDays,
   findNewestReconciliation,
   hasRecentDryRun,
   queueReconciliation,
+  readDriftPage,
+  readReconciliationPage,
   reconciliationExists,
-  reconciliationPage,
 } from '../store/ecommerce/reconciliations.ts'
-import { countLevels, levelPage } from '../store/ecommerce/status.ts'
+import { countLevels, readLevelPage } from '../store/ecommerce/status.ts'
 import { addJob } from '../store/jobs/jobs.ts'
 
 const [tag, role, errors] = ['Syncs', 'admin', ['capability_unavailable']] as const
@@ -78,7 +78,7 @@ export const ecommerce = [
       defaultLimit: 20,
       item: StockReconciliation,
     },
-    ({ db, service }, page) => reconciliationPage(db, service, page),
+    ({ db, service }, page) => readReconciliationPage(db, service, page),
   ),
 
   list(
@@ -94,7 +94,7 @@ export const ecommerce = [
     },
     async ({ db, service, params: { id } }, page) => {
       if (!(await reconciliationExists(db, service, id))) throw notFound('reconciliation')
-      return driftPage(db, service, id, page)
+      return readDriftPage(db, service, id, page)
     },
   ),
 
@@ -116,7 +116,7 @@ export const ecommerce = [
     },
     async ({ db, keys, service, driver: { isEmbedded }, query }, page) => {
       const { nettingDelayMinutes } = (await requireConnection({ db, keys, service })).settings
-      return levelPage(db, service, { isEmbedded, nettingDelayMinutes }, query, page)
+      return readLevelPage(db, service, { isEmbedded, nettingDelayMinutes }, query, page)
     },
   ),
 

@@ -19,7 +19,7 @@ import { decimalMarks } from '../import/pipeline/numbers.ts'
 import { Type } from '../schemas/schemas.ts'
 import { addAuditEntry } from '../store/audit/audit.ts'
 import { hasConnection } from '../store/ecommerce/connections.ts'
-import { beginFileRun, cancelFileRun, findRejectionsRecord, importRecord } from '../store/sync/file-runs.ts'
+import { beginFileRun, cancelFileRun, findImportRecord, findRejectionsRecord } from '../store/sync/file-runs.ts'
 
 /** Milliseconds after which an upload's import is stopped, so that its slot is free again. */
 const maxImportMs = 2 * 60 * 60 * 1_000
@@ -167,7 +167,7 @@ export const imports = [
         if (!isDryRun) await addAuditEntry(tx, service, audited)
       })
       // Read before the work begins: if this failed later, the client would not learn of the import.
-      const created = await importRecord(db, service, run.id)
+      const created = await findImportRecord(db, service, run.id)
       const forbiddenColumns = includesRole(role, 'admin') ? [] : (type?.adminColumns ?? [])
       const source = { name: 'The file', format } as const
       const options = {
@@ -205,7 +205,7 @@ export const imports = [
       response: ImportRun,
       recordName: kind,
     },
-    ({ db, service, role, params: { id } }) => requireVisible(role, importRecord(db, service, id)),
+    ({ db, service, role, params: { id } }) => requireVisible(role, findImportRecord(db, service, id)),
   ),
 
   post(
@@ -224,7 +224,7 @@ export const imports = [
     },
     ({ service, role, params: { id } }) =>
       async tx => {
-        const run = await importRecord(tx, service, id)
+        const run = await findImportRecord(tx, service, id)
         if (!run) throw notFound(kind)
         if (role) requireRoleFor(findImportType(run.importType), role)
         await cancelFileRun(tx, service, id)

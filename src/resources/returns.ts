@@ -12,7 +12,7 @@ import { EmptyBody } from '../http/body/body.ts'
 import { get, list, post } from '../http/routing/route-definitions.ts'
 import { type Static, Type } from '../schemas/schemas.ts'
 import { linkPlatformOrder } from '../store/ecommerce/commitments.ts'
-import { findReturn, findReturnable, returnPage } from '../store/orders/returns.ts'
+import { findReturn, findReturnable, readReturnPage } from '../store/orders/returns.ts'
 import { mapCommitPhase } from '../writes/write.ts'
 import { findOrderId, orderParams, toResult } from './orders.ts'
 
@@ -88,7 +88,7 @@ export const returns = [
       const { db, service } = request
       const orderId = await findOrderId(request)
       if (orderId === undefined) throw notFound('order')
-      return returnPage(db, service, { orderId }, page)
+      return readReturnPage(db, service, { orderId }, page)
     },
   ),
 

@@ -6,7 +6,7 @@ import { get, list, post } from '../http/routing/route-definitions.ts'
 import { importTypes } from '../import/pipeline/import-types.ts'
 import { Type } from '../schemas/schemas.ts'
 import { listPlatformSyncs } from '../store/ecommerce/connections.ts'
-import { runPage } from '../store/sync/runs.ts'
+import { readRunPage } from '../store/sync/runs.ts'
 import { renderSyncs, requestRun, syncExists } from '../store/sync/sync-list.ts'
 
 const [tag, kind] = ['Syncs', 'sync'] as const
@@ -40,7 +40,7 @@ export const syncs = [
     async ({ db, service, driver, params: { sync } }, page) => {
       const isScheduled = (await listScheduled(db, { service, driver })).some(({ name }) => name === sync)
       if (!isScheduled && !(await syncExists(db, service, sync))) throw notFound(kind)
-      return runPage(db, service, sync, page)
+      return readRunPage(db, service, sync, page)
     },
   ),
 

@@ -25,7 +25,7 @@ import {
   toSoldItemKey,
 } from '../store/sync/lookups.ts'
 import { updateOrders } from '../store/sync/open-orders.ts'
-import { followReturns } from '../store/sync/open-returns.ts'
+import { updateReturns } from '../store/sync/open-returns.ts'
 
 /** Creates the context of a run's writes. Rows of a back office are never skipped as outdated, because it decides which record is newer. */
 export const createSyncContext = (runId: string, requestedAt?: string): WriteContext => ({
@@ -134,6 +134,6 @@ export const ingestions: { readonly [K in SyncRowType]: SyncIngestion<K> } = {
   platformItems: { prepare: preparePlatformItems, write: upsertPlatformItems },
   orders: storeUnchanged<SyncRows['orders']>(updateOrders),
   shipments: storeUnchanged<SyncRows['shipments']>(replaceShipments),
-  returns: storeUnchanged<SyncRows['returns']>(followReturns),
+  returns: storeUnchanged<SyncRows['returns']>(updateReturns),
   transactions: { prepare: prepareTransactions, write: upsertBackOfficeSales, list: 'retail_transaction' },
 }

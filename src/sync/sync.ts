@@ -10,7 +10,7 @@ import { findUnknownReferences } from '../store/catalog/references.ts'
 import { findStoresById } from '../store/catalog/stores.ts'
 import { readDatabaseTime } from '../store/lists/change-timestamp.ts'
 import { findOpenOrders } from '../store/sync/open-orders.ts'
-import { openReturns } from '../store/sync/open-returns.ts'
+import { findOpenReturns } from '../store/sync/open-returns.ts'
 import { addAllRefreshes, findDueRefreshes, markStaleRefreshes } from '../store/sync/refreshes.ts'
 import { removeUnseen } from '../store/sync/remove-unseen.ts'
 import { beginRun, leaseLost, type SyncLease } from '../store/sync/runs.ts'
@@ -152,7 +152,7 @@ async function fetchAndStore(run: Run): Promise<SyncEnd> {
     skusWithPriceChanges: () => findSkusWithPriceChanges(db, service),
     storeKinds: async ids => new Map((await findStoresById(db, service, ids)).map(({ id, kind }) => [id, kind])),
     openOrders: () => findOpenOrders(db, service, { sync: sync.name, areAllDue: isRequested }),
-    openReturns: () => openReturns(db, service),
+    openReturns: () => findOpenReturns(db, service),
     now: () => readDatabaseTime(db),
     refreshes: readRefreshes(run),
     signal,

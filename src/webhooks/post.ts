@@ -38,12 +38,12 @@ export async function postOver(agent: Agent, url: URL, content: PostBody, signal
   try {
     const response = await sendRequest(agent, url, content, AbortSignal.any([signal, timeout]))
     status = response.statusCode ?? 0
-    const answer = await readBeginning(response)
+    const beginning = await readBeginning(response)
     const isAccepted = status >= 200 && status < 300
     return toResult({
       status,
       error: isAccepted ? null : `The endpoint returned ${status}.`,
-      response: answer,
+      response: beginning,
       retryAfterSeconds: toSeconds(parseRetryAfterMs(response.headers['retry-after'])),
     })
   } catch (error) {

@@ -67,7 +67,7 @@ export async function findKeyConflict(db: Db, keys: Keys, service: Service, writ
   const stored = await findStoredResponse(db, keys, service, write)
   if (!stored) return inProgress()
   if (!stored.requestHash.equals(write.requestHash)) return new ApiError('idempotency_key_reused')
-  if (stored.answer) return new IdempotentReplay(stored.answer)
+  if (stored.response) return new IdempotentReplay(stored.response)
   return new ApiError(
     'idempotency_key_reused',
     'The response for this key was deleted, because the customer was erased.',

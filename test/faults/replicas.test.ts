@@ -16,7 +16,7 @@ import { type SeparateDatabase, startSeparateDatabase } from './own-postgres.ts'
 
 /** Runs a statement on a server. Returns its rows. */
 async function querySql(server: Postgres, statement: string) {
-  const db = openDatabase(server.connection, { max: 1, straight: true, onFault: () => {} })
+  const db = openDatabase(server.connection, { max: 1, acceptStandby: true, onFault: () => {} })
   try {
     return await db.rows<Record<string, string>>(raw(statement))
   } finally {

@@ -145,7 +145,7 @@ describe('a primary and its standby', () => {
     const server = await serve(['--no-demo'], { ...environment, ...tracing, RUN_JOBS: 'false' })
     assert.equal((await sendGet(server, '/stores', access)).status, 200)
     await waitUntil(async () => {
-      const db = openDatabase(standby.connection, { max: 1, straight: true, onFault: () => {} })
+      const db = openDatabase(standby.connection, { max: 1, acceptStandby: true, onFault: () => {} })
       return db.row(sql`select true as "is" from service where name = 'fourth'`).finally(() => db.close())
     }, 'the service is replicated')
     const hasSpanFor = ({ connection }: Postgres) =>
@@ -153,7 +153,7 @@ describe('a primary and its standby', () => {
     await waitUntil(() => hasSpanFor(primary.postgres), 'spans name the primary', 20_000)
     assert.equal(hasSpanFor(standby), false)
     await haltPostgresWhile(primary.postgres.pid, async () => {
-      const db = openDatabase(standby.connection, { max: 1, straight: true, onFault: () => {} })
+      const db = openDatabase(standby.connection, { max: 1, acceptStandby: true, onFault: () => {} })
       await db.rows(sql`select pg_promote()`).finally(() => db.close())
       await waitUntil(
         async () => (await sendGet(server, '/stores', access)).status === 200,

@@ -25,7 +25,7 @@ const startServer = async (name: string) => {
 }
 
 async function querySql(server: Postgres, statement: string) {
-  const db = openDatabase(server.connection, { max: 1, straight: true, onFault: () => {} })
+  const db = openDatabase(server.connection, { max: 1, acceptStandby: true, onFault: () => {} })
   return db.rows<Record<string, unknown>>(raw(statement)).finally(() => db.close())
 }
 

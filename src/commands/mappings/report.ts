@@ -12,7 +12,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { formatCsvLine } from '../../import/formats/csv-line.ts'
 import { escapeFormula } from '../../import/formats/formulas.ts'
 import type { PageRequest } from '../../store/lists/page.ts'
-import { issuePage, readMappingStatus } from '../../store/mappings/issues.ts'
+import { readIssuePage, readMappingStatus } from '../../store/mappings/issues.ts'
 import { writeToStandardOutput } from '../terminal/outgoing-file.ts'
 import { formatTable } from '../terminal/table.ts'
 
@@ -33,7 +33,7 @@ export async function printReport(db: Database, service: Service, { kind, state,
   const statuses = all.filter(status => kind === undefined || status.kind === kind)
   const issues: Record<string, MappingIssue[]> = {}
   for (const status of statuses) {
-    const { records } = await issuePage(db, service, status.kind, state, { limit })
+    const { records } = await readIssuePage(db, service, status.kind, state, { limit })
     issues[status.kind] = JSON.parse(`[${records.join(',')}]`)
   }
   if (json) console.log(JSON.stringify({ kinds: statuses, issues }, null, 2))
@@ -79,7 +79,7 @@ export const writeCsv = (db: Database, service: Service, kind: MappedKind, state
 async function* renderCsvLines(db: Database, service: Service, kind: MappedKind, state: IssueState | undefined) {
   yield toCsvLine(issueCsvHeaders[kind])
   for (let request: PageRequest = { limit: 100 }; ; ) {
-    const { records, asOf, hasNextPage, end } = await issuePage(db, service, kind, state, request)
+    const { records, asOf, hasNextPage, end } = await readIssuePage(db, service, kind, state, request)
     const rows = JSON.parse(`[${records.join(',')}]`) as MappingIssue[]
     yield rows
       .flatMap(row => {

@@ -120,8 +120,8 @@ export const createRecordsDisplay = (name: string) =>
 
 /** Shows the number of rows. */
 export const createRowsDisplay = (name: string) =>
-  createDisplay(name, ({ rows, of }: { rows: number; of: number }, elapsedMs) =>
-    formatPace(of ? rows / of : 1, elapsedMs, [countNoun(rows, 'row')]),
+  createDisplay(name, ({ rows, total }: { rows: number; total: number }, elapsedMs) =>
+    formatPace(total ? rows / total : 1, elapsedMs, [countNoun(rows, 'row')]),
   )
 
 /** Shows only the share. */

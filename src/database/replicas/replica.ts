@@ -30,6 +30,7 @@ export interface Replica {
   pool: pg.Pool
   readonly health: ReplicaHealth
   readonly counts: Readonly<Counts>
+  /** Reads in flight. */
   readonly busy: number
   /** True if the replica is likely to answer a read at this LSN. */
   mayHave(lsn: Lsn): boolean
@@ -64,7 +65,7 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, history, onN
     // A read that would wait for a lock of the replay goes to the primary instead.
     openDatabase(server, {
       max: maxConnections,
-      straight: true,
+      acceptStandby: true,
       pooled,
       statementTimeoutMs,
       lockTimeoutMs: probeTimeoutMs,
@@ -72,9 +73,8 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, history, onN
   const [reads, probes] = [open(max, 5_000), open(1, 1_000)]
   const counts: Counts = { answered: 0, behind: 0, failed: 0 }
   const shutdown = new AbortController()
+  const replay = trackReplay()
   let health: ReplicaHealth = { state: 'unknown' }
-  let replayed: Lsn | undefined
-  let behindUntil = 0
   let pausedUntil = 0
   const pauses = backoff({ initialMs: probeIntervalMs, maxMs: maxProbeIntervalMs })
   let busy = 0
@@ -107,33 +107,6 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, history, onN
       if (current.state !== 'unreachable') delays.reset()
       const delayMs = current.state === 'unreachable' ? delays.next() : probeIntervalMs
       await sleep(delayMs, { ref: false, signal: shutdown.signal })
-    }
-  }
-
-  /** The last known LSN of each connection's server. A connection stays with its server, and the LSN never decreases. */
-  const lastLsns = new WeakMap<Db, Lsn>()
-
-  async function hasReplayed(db: Db, pid: number | undefined, required: Lsn): Promise<boolean> {
-    if (hasReached(lastLsns.get(db), required)) return true
-    const hasCaughtUp = await waitForReplay(db, pid, required)
-    if (!hasCaughtUp) {
-      counts.behind++
-      behindUntil = performance.now() + behindBackoffMs
-    }
-    return hasCaughtUp
-  }
-
-  /** True if the replica has replayed up to the LSN, or does so within a few milliseconds. */
-  async function waitForReplay(db: Db, pid: number | undefined, required: Lsn): Promise<boolean> {
-    for (let attemptsLeft = maxExtraProbes; ; attemptsLeft--) {
-      const { isStandby, isLent, lsn } = await probeServer(db, pid)
-      const current = isStandby && !isLent && lsn !== null ? parseLsn(lsn) : undefined
-      if (!current) return false
-      lastLsns.set(db, current)
-      replayed = current
-      if (hasReached(current, required)) return true
-      if (!attemptsLeft || current.log !== required.log || required.at - current.at > nearBytes) return false
-      await delay(1)
     }
   }
 
@@ -175,16 +148,16 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, history, onN
       return busy
     },
     mayHave: lsn =>
-      health.state === 'ready' &&
-      busy < max &&
-      performance.now() >= (hasReached(replayed, lsn) ? pausedUntil : Math.max(pausedUntil, behindUntil)),
+      health.state === 'ready' && busy < max && performance.now() >= Math.max(pausedUntil, replay.getBackoffEnd(lsn)),
     async read(lsn, work) {
       busy++
       let hasBegun = false
       const read = reads
         .withConnection(async (db, pid) => {
           hasBegun = true
-          return (await hasReplayed(db, pid, lsn)) ? { value: await work(db) } : undefined
+          if (await replay.waitFor(db, pid, lsn)) return { value: await work(db) }
+          counts.behind++
+          return undefined
         })
         .finally(() => busy--)
       try {
@@ -208,12 +181,45 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, history, onN
   }
 }
 
+/** Tracks up to which LSN the servers behind a replica's connections have replayed. */
+function trackReplay() {
+  /** The last known LSN of each connection's server. A connection stays with its server, and the LSN never decreases. */
+  const lastLsns = new WeakMap<Db, Lsn>()
+  let replayed: Lsn | undefined
+  let behindUntil = 0
+
+  async function probeUntilReached(db: Db, pid: number | undefined, required: Lsn): Promise<boolean> {
+    for (let attemptsLeft = maxExtraProbes; ; attemptsLeft--) {
+      const { isStandby, isLent, lsn } = await probeServer(db, pid)
+      const current = isStandby && !isLent && lsn !== null ? parseLsn(lsn) : undefined
+      if (!current) return false
+      lastLsns.set(db, current)
+      replayed = current
+      if (hasReached(current, required)) return true
+      if (!attemptsLeft || current.log !== required.log || required.at - current.at > nearBytes) return false
+      await delay(1)
+    }
+  }
+
+  return {
+    /** True if the server of a connection has replayed up to the LSN, or does so within a few milliseconds. */
+    async waitFor(db: Db, pid: number | undefined, required: Lsn): Promise<boolean> {
+      if (hasReached(lastLsns.get(db), required)) return true
+      const hasCaughtUp = await probeUntilReached(db, pid, required)
+      if (!hasCaughtUp) behindUntil = performance.now() + behindBackoffMs
+      return hasCaughtUp
+    },
+    /** Returns until when (`performance.now()`) reads at this LSN should use another server. */
+    getBackoffEnd: (required: Lsn) => (hasReached(replayed, required) ? 0 : behindUntil),
+  }
+}
+
 /** Connects to a replica and returns its health. Waits up to 2 s for the newest WAL. */
 export async function checkReplica(
   server: pg.ClientConfig,
   { pooled, history }: Pick<ReplicaOptions, 'pooled' | 'history'>,
 ) {
-  const db = openDatabase(server, { max: 1, straight: true, pooled, statementTimeoutMs: 5_000 })
+  const db = openDatabase(server, { max: 1, acceptStandby: true, pooled, statementTimeoutMs: 5_000 })
   try {
     const probe = (): Promise<ReplicaHealth> =>
       db.withConnection(probeServer).then(

@@ -14,7 +14,7 @@ export interface Replicated {
 }
 
 interface RouterOptions {
-  /** Connections to each. */
+  /** Maximum number of connections to each replica. */
   max: number
   pooled: boolean
   onNotice: (notice: string) => void
@@ -24,9 +24,9 @@ interface RouterOptions {
 const probeIntervalMs = 1_000
 
 /** Opens the replicas that a URL names, without waiting. An unreachable replica is probed again later. */
-export function openReplicas(primary: Database, at: Connection, opening: RouterOptions): Replicated {
+export function openReplicas(primary: Database, connection: Connection, options: RouterOptions): Replicated {
   const history = createLsnHistory()
-  const replicas = parseServers(at).map(server => openReplica(server, { ...opening, history }))
+  const replicas = parseServers(connection).map(server => openReplica(server, { ...options, history }))
   const shutdown = new AbortController()
 
   async function watchPrimary() {

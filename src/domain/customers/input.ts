@@ -150,8 +150,8 @@ export const checkCustomer = (change: CustomerChange, record: Customer | undefin
 ]
 
 function checkMobile({ mobile, contact }: CustomerChange): FieldError[] {
-  const other = getPhones({ contact: contact ?? {} }).mobile
-  if (mobile === undefined || other === undefined || mobile === other) return []
+  const mobileInContact = getPhones({ contact: contact ?? {} }).mobile
+  if (mobile === undefined || mobileInContact === undefined || mobile === mobileInContact) return []
   const detail =
     '`mobile` and `contact.phones.mobile` are the same field, so they must have the same value. Send only one of them.'
   const pointerInContact = contact?.phones ? '/contact/phones/mobile' : '/contact/phones'

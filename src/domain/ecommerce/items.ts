@@ -22,7 +22,7 @@ export interface PlatformItem {
 }
 
 /** The kind of items that each sync of a platform reads. */
-export const kindOfSync = {
+export const kindBySync = {
   'ecommerce-locations': 'stores',
   'ecommerce-variants': 'skus',
   'ecommerce-customers': 'customers',

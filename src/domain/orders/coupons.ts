@@ -10,7 +10,7 @@ const code = Id('The code of the coupon.', 'BLACK21')
 const customerId = Id('The shopper.', '65432')
 export const exampleReservationId = '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91-4f1c9a526a0e4c579d0f2b7d3c1a8e44'
 const reservationId = Id('The reservation of the coupon.', exampleReservationId)
-const shown = {
+const couponFields = {
   code,
   name: Nullable(Text('The name of the campaign.', 'Black Friday')),
   description: Nullable(Text('The description of the campaign.', '20 % off')),
@@ -25,7 +25,7 @@ export const CouponValidation = Type.Object(
 
 /** A coupon that a shopper can use. */
 export type Coupon = Static<typeof Coupon>
-export const Coupon = Type.Object(shown, { $id: 'Coupon', additionalProperties: false })
+export const Coupon = Type.Object(couponFields, { $id: 'Coupon', additionalProperties: false })
 
 /** The body of a coupon's reservation. */
 export type CouponReservationInput = Static<typeof CouponReservationInput>
@@ -45,7 +45,7 @@ export const CouponReservationInput = Type.Object(
 
 export type CouponReservation = Static<typeof CouponReservation>
 export const CouponReservation = Type.Object(
-  { id: reservationId, ...shown, quote: OrderQuote },
+  { id: reservationId, ...couponFields, quote: OrderQuote },
   { $id: 'CouponReservation', additionalProperties: false },
 )
 

@@ -32,9 +32,9 @@ interface Merged {
 
 /** A transaction before and after the merge. */
 interface Draft {
-  was: Header | undefined
+  storedHeader: Header | undefined
   header: Header
-  wereLines: ReadonlyMap<string, Line>
+  storedLines: ReadonlyMap<string, Line>
   lines: Map<string, Line>
 }
 
@@ -75,10 +75,11 @@ export function mergeLines(
 }
 
 function createDraft(id: string, stored: Stored | undefined, currency: string): Draft {
-  if (!stored) return { was: undefined, header: createHeader(id, currency), wereLines: new Map(), lines: new Map() }
+  if (!stored)
+    return { storedHeader: undefined, header: createHeader(id, currency), storedLines: new Map(), lines: new Map() }
   const { lines, total: _, ...header } = stored
-  const wereLines = new Map(lines.map(line => [line.id, line]))
-  return { was: header, header, wereLines, lines: new Map(wereLines) }
+  const storedLines = new Map(lines.map(line => [line.id, line]))
+  return { storedHeader: header, header, storedLines, lines: new Map(storedLines) }
 }
 
 const createHeader = (id: string, currency: string): Header => ({
@@ -112,14 +113,19 @@ const sumTaxes = ({ taxLines = [], currency }: Header) =>
   taxLines.reduce((sum, { amount }) => sum + (parseAmount(amount, getDecimals(currency)) ?? 0n), 0n)
 
 /** Returns the merged line, or the same object if nothing differs. */
-function mergeLine(existing: Line | undefined, parts: TransactionParts['line'], place: number, decimals: number): Line {
+function mergeLine(
+  existing: Line | undefined,
+  parts: TransactionParts['line'],
+  sequence: number,
+  decimals: number,
+): Line {
   const toUnits = (text: string) => {
     const parsed = parseAmount(text, decimals)
     if (parsed === undefined) throw new Contradiction('transaction_currency')
     return parsed
   }
   const line = {
-    ...(existing ?? createLine(parts.id, place)),
+    ...(existing ?? createLine(parts.id, sequence)),
     ...parts,
     ...(parts.price !== undefined && { price: normalizeUnitPrice(parts.price, decimals) ?? parts.price }),
     ...(parts.discounts && {
@@ -172,37 +178,38 @@ function hasSameFields<T extends object>(a: T, b: T) {
 const isDeepEqual = (a: unknown, b: unknown) => typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b)
 
 /** Returns the transaction with sorted lines and their total, or nothing if it has not changed. */
-function toResult({ was, header, wereLines, lines }: Draft): Stored[] {
-  const changed = was !== header && !(was && hasSameFields(was, header))
-  if (!changed && ![...lines.values()].some(line => isChanged(wereLines.get(line.id), line))) return []
+function toResult({ storedHeader, header, storedLines, lines }: Draft): Stored[] {
+  const isHeaderChanged = isChanged(storedHeader, header)
+  if (!isHeaderChanged && ![...lines.values()].some(line => isChanged(storedLines.get(line.id), line))) return []
   const decimals = getDecimals(header.currency)
   const ordered = [...lines.values()].sort((a, b) => (a.sequence ?? 0) - (b.sequence ?? 0))
   const total = ordered.reduce((sum, line) => sum + parseStoredAmount(line.value, decimals), 0n)
   return [{ ...header, total: formatAmount(total, decimals), lines: ordered }]
 }
 
-const isChanged = (was: Line | undefined, line: Line) => was !== line && !(was && hasSameFields(was, line))
+const isChanged = <T extends object>(stored: T | undefined, current: T) =>
+  stored !== current && !(stored && hasSameFields(stored, current))
 
 /** Counts new and changed rows by the final result: two rows that contradict each other count as unchanged the second time. */
 function countRows(rows: readonly TransactionParts[], drafts: ReadonlyMap<string, Draft>) {
-  const heads = new Map<Draft, boolean>()
+  const changedHeaders = new Map<Draft, boolean>()
   const seen = new Set<Line>()
   let inserted = 0
   let changed = 0
   for (const { header, line } of rows) {
     const draft = drafts.get(header.id) as Draft
-    const now = draft.lines.get(line.id) as Line
-    const was = draft.wereLines.get(line.id)
-    if (!was) {
+    const current = draft.lines.get(line.id) as Line
+    const stored = draft.storedLines.get(line.id)
+    if (!stored) {
       // The second row of a new line changes it.
-      if (seen.has(now)) changed++
+      if (seen.has(current)) changed++
       else inserted++
-      seen.add(now)
+      seen.add(current)
       continue
     }
-    const moved = heads.get(draft) ?? !hasSameFields(draft.was as Header, draft.header)
-    heads.set(draft, moved)
-    if (moved || isChanged(was, now)) changed++
+    const isHeaderChanged = changedHeaders.get(draft) ?? !hasSameFields(draft.storedHeader as Header, draft.header)
+    changedHeaders.set(draft, isHeaderChanged)
+    if (isHeaderChanged || isChanged(stored, current)) changed++
   }
   return { inserted, changed }
 }

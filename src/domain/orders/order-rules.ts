@@ -5,6 +5,7 @@ import { computeAmountDue, computeLineValue, sum, toMinorUnits } from './pricing
 
 /** The stored data that an order refers to. */
 export interface OrderFacts {
+  /** True if the customer exists. */
   customer: boolean
   /** True if the pick-up store exists. */
   store: boolean
@@ -44,21 +45,7 @@ export function priceOrder(input: OrderInput, facts: OrderFacts, currency: strin
   const { errors: lineErrors, lines } = priceLines(input.lines, facts, currency, decimals)
   errors.push(...lineErrors)
 
-  const vouchers = new Set<string>()
-  for (const [i, { gateway, amount: paidAmount, voucher }] of input.payments.entries()) {
-    if (!facts.gateways.includes(gateway))
-      addError(
-        `/payments/${i}/gateway`,
-        `Gateway ${gateway} not found; ${formatGateways(facts.gateways)}.`,
-        'unknown_gateway',
-      )
-    if (!voucher) continue
-    if (toMinorUnits(paidAmount, decimals) === 0n)
-      addError(`/payments/${i}/amount`, 'The amount of a voucher payment must be greater than 0.')
-    if (vouchers.has(voucher.number))
-      addError(`/payments/${i}/voucher/number`, `Voucher ${voucher.number} can't pay twice. Merge the two payments.`)
-    vouchers.add(voucher.number)
-  }
+  errors.push(...checkPayments(input.payments, facts, decimals))
 
   const freight = toMinorUnits(input.freight ?? formatAmount(0n, decimals), decimals)
   const values = lines.map(line => line.value)
@@ -81,6 +68,33 @@ export function priceOrder(input: OrderInput, facts: OrderFacts, currency: strin
     errors.push(orderNumberTaken('/orderNumber', `Order number ${input.orderNumber} is already used.`))
 
   return { errors: sortErrors(errors), lines, freight, total, credit }
+}
+
+/** Returns the errors of single payments: unknown gateways, and vouchers that pay nothing or twice. */
+function checkPayments(
+  payments: OrderInput['payments'],
+  { gateways }: Pick<OrderFacts, 'gateways'>,
+  decimals: number,
+): FieldError[] {
+  const errors: FieldError[] = []
+  const addError = (pointer: string, detail: string, code: FieldError['code'] = 'invalid_field') =>
+    errors.push({ pointer, code, detail })
+  const vouchers = new Set<string>()
+  for (const [i, { gateway, amount, voucher }] of payments.entries()) {
+    if (!gateways.includes(gateway))
+      addError(
+        `/payments/${i}/gateway`,
+        `Gateway ${gateway} not found; ${formatGateways(gateways)}.`,
+        'unknown_gateway',
+      )
+    if (!voucher) continue
+    if (toMinorUnits(amount, decimals) === 0n)
+      addError(`/payments/${i}/amount`, 'The amount of a voucher payment must be greater than 0.')
+    if (vouchers.has(voucher.number))
+      addError(`/payments/${i}/voucher/number`, `Voucher ${voucher.number} can't pay twice. Merge the two payments.`)
+    vouchers.add(voucher.number)
+  }
+  return errors
 }
 
 /** Computes the lines of an order or a quote from the current prices, or from the prices of the lines if they are quoted. */

@@ -21,7 +21,7 @@ const customerId = Id('The shopper.', '65432')
 const orderedBy = Id('The shopper. Null if they were erased.', '65432')
 const pickupStoreNumber = Id('The store where the shopper collects the order.', '123')
 export const sku = Id('The e-commerce SKU.', 'MH01-XS-Black')
-/** At most 200 lines with their discounts, compressed. */
+/** Long enough for 200 lines with their discounts, compressed. */
 export const quoteId = Type.String({
   description: 'The quote, from `POST /orders/quote`.',
   minLength: 1,

@@ -105,7 +105,7 @@ interface QuoteContent {
   freightOption?: { id: string; name: string } | undefined
 }
 
-/** Returns a copy of a quote's parts for a caller, and the sealed quote as its ID. */
+/** Builds the response of a quote. Its `quoteId` is the quote itself, encrypted and authenticated. */
 export function createQuote(
   keys: Keys,
   service: Service,

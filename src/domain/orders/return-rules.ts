@@ -76,7 +76,7 @@ export function selectReceived(
 const countOpen = ({ quantity, received }: ReceivableLine) => quantity - received
 
 /** Returns the shipped units of a line that can still be returned. */
-const returnable = ({ shipped, returned }: SoldLine) => shipped - returned
+const countReturnable = ({ shipped, returned }: SoldLine) => shipped - returned
 
 type ReturnRules = Pick<Settings, 'returnReasons' | 'defaultReturnReason'>
 
@@ -104,7 +104,7 @@ export function validateReturn(
 
   for (const [entry, { sku, quantity, reasonCode, notes }] of input.lines.entries()) {
     const sold = orderLines.filter(line => line.sku === sku)
-    const units = quantity ?? sum(sold.map(returnable))
+    const units = quantity ?? sum(sold.map(countReturnable))
     lines.push({ sku, quantity: units, reasonCode: reasonCode ?? defaultReturnReason ?? '', notes: notes ?? null })
     if (sold.length === 0) {
       errors.push({
@@ -116,7 +116,7 @@ export function validateReturn(
     }
     let open = units
     for (const line of sold) {
-      const count = Math.min(open, returnable(line))
+      const count = Math.min(open, countReturnable(line))
       if (count === 0) continue
       const value = computeRefund({ ...line, value: computeShippedValue(line), quantity: line.shipped }, count)
       allocations.push({ entry, orderSequence: line.sequence, quantity: count, value })
@@ -125,7 +125,7 @@ export function validateReturn(
       open -= count
     }
     if (open === 0 && units > 0) continue
-    const maximum = sum(order.lines.filter(line => line.sku === sku).map(returnable))
+    const maximum = sum(order.lines.filter(line => line.sku === sku).map(countReturnable))
     const together = sum((requested.get(sku) ?? []).map(line => line.quantity ?? 0))
     const reason = sold.every(line => line.shipped + line.cancelled === 0) ? ', because it has not been shipped' : ''
     errors.push({

@@ -127,11 +127,11 @@ function allocateUnits(remaining: readonly ShippableLine[], skuId: string, maxUn
   const lines: AllocatedShipment['lines'] = []
   let units = 0
   for (const line of remaining) {
-    const taken = line.skuId === skuId ? Math.min(maxUnits - units, line.quantity) : 0
-    if (taken === 0) continue
-    line.quantity -= taken
-    units += taken
-    lines.push({ orderSequence: line.sequence, sku: line.sku, quantity: taken })
+    const count = line.skuId === skuId ? Math.min(maxUnits - units, line.quantity) : 0
+    if (count === 0) continue
+    line.quantity -= count
+    units += count
+    lines.push({ orderSequence: line.sequence, sku: line.sku, quantity: count })
   }
   return { lines, units }
 }

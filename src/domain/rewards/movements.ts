@@ -48,7 +48,7 @@ export interface Entry {
   /** Ten-thousandths that count towards the next tier. */
   spend?: bigint
   /** The returned spend that the account no longer had. Negative: not restored by a cancelled return. */
-  notTaken?: bigint
+  unrecoveredSpend?: bigint
 }
 
 /** A new lot. Its entries set its amount. */
@@ -99,22 +99,28 @@ interface Credit {
   points: bigint
   spend: bigint
   /** The part of the spend that does not count, because the return could not reverse it. */
-  notTaken?: bigint
+  unrecoveredSpend?: bigint
   expiryDate: string | null
 }
 
 function applyCredit(
   state: RewardState,
-  { kind, description, points, spend, notTaken = 0n, expiryDate }: Credit,
+  { kind, description, points, spend, unrecoveredSpend = 0n, expiryDate }: Credit,
   newId: () => string,
 ): RewardMovement {
   const { tiers, today } = state
   const ledger = openLedger(state, newId)
   const lot = points > 0n ? ledger.add(description, points, expiryDate) : null
-  ledger.entries.push({ kind, lot: lot && { kind: 'points', id: lot.id }, amount: points, spend, notTaken: -notTaken })
+  ledger.entries.push({
+    kind,
+    lot: lot && { kind: 'points', id: lot.id },
+    amount: points,
+    spend,
+    unrecoveredSpend: -unrecoveredSpend,
+  })
   ledger.settle()
   ledger.convert(findTier(tiers, state))
-  const qualifyingSpend = state.qualifyingSpend + spend - notTaken
+  const qualifyingSpend = state.qualifyingSpend + spend - unrecoveredSpend
   const tierStatus = upgradeTier(tiers, getTierStatus(state), qualifyingSpend, today)
   ledger.convert(findTier(tiers, tierStatus))
   return { lots: ledger.lots, entries: ledger.entries, tierStatus, qualifyingSpend }
@@ -136,8 +142,8 @@ export function computeReversal(
   if (spend <= 0n) return
   const ledger = openLedger(state, newId)
   const difference = state.qualifyingSpend - spend
-  const notTaken = difference < 0n ? -difference : 0n
-  ledger.entries.push({ kind: 'return', lot: null, amount: 0n, spend: -spend, notTaken })
+  const unrecoveredSpend = difference < 0n ? -difference : 0n
+  ledger.entries.push({ kind: 'return', lot: null, amount: 0n, spend: -spend, unrecoveredSpend })
   const due = computePointsToReverse(order, spend)
   const orderLots = ledger.points.filter(lot => order.lots.includes(lot.id))
   let missing = due - ledger.takePoints('reverse', orderLots, due)
@@ -150,7 +156,7 @@ export function computeReversal(
     missing -= ledger.takePoints('reverse', [lot], missing)
   }
   if (missing > 0n) ledger.entries.push({ kind: 'owe', lot: null, amount: -missing })
-  const qualifyingSpend = difference + notTaken
+  const qualifyingSpend = difference + unrecoveredSpend
   const tierStatus = reviewTier(tiers, getTierStatus(state), qualifyingSpend, today)
   ledger.settle()
   ledger.convert(findTier(tiers, tierStatus))

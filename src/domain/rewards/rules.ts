@@ -18,6 +18,7 @@ export interface TierRules {
   rewardExpiry: Span
 }
 
+/** The tier of an account, and the last day (`YYYY-MM-DD`) on which it can't be lost. */
 export interface TierStatus {
   tierId: string | null
   tierLockedUntilDate: string | null
@@ -114,9 +115,9 @@ export function reviewTier(tiers: readonly TierRules[], status: TierStatus, spen
   if (!current) return upgradeTier(tiers, status, spend, today)
   if (current.qualifySpend === null) return status
   if (status.tierLockedUntilDate === null || today <= status.tierLockedUntilDate) return status
-  const upToNow = tiers.filter(tier => tier.sequence <= current.sequence)
-  const lowest = upToNow.reduce((low, tier) => (tier.sequence < low.sequence ? tier : low), current)
-  return enterTier(findHighestTier(upToNow, spend) ?? lowest, today)
+  const upToCurrent = tiers.filter(tier => tier.sequence <= current.sequence)
+  const lowest = upToCurrent.reduce((low, tier) => (tier.sequence < low.sequence ? tier : low), current)
+  return enterTier(findHighestTier(upToCurrent, spend) ?? lowest, today)
 }
 
 function findHighestTier(tiers: readonly TierRules[], spend: bigint): TierRules | undefined {

@@ -21,9 +21,9 @@ export const getDefault = (name: string): unknown =>
 export type SettingsChange = { [name in keyof ShownSettings]?: ShownSettings[name] | null }
 export const SettingsChange = Type.Object(
   Object.fromEntries(
-    Object.entries<TSchema>(ShownSettings.properties).map(([name, shown]) => {
+    Object.entries<TSchema>(ShownSettings.properties).map(([name, setting]) => {
       // A missing setting is kept, so the change has no defaults.
-      const schema: TSchema = { ...shown, default: undefined }
+      const schema: TSchema = { ...setting, default: undefined }
       return [name, Type.Optional(getDefault(name) === null ? schema : Nullable(schema))]
     }),
   ),

@@ -17,15 +17,15 @@ const invisible = '\\p{Default_Ignorable_Code_Point}\\u2800'
 /** Whitespace within a line: that of ECMA-262 without control characters and line separators. */
 const spaces = ' \\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000\\ufeff'
 
-const odd = `${controls}${directionMarks}`
+const forbidden = `${controls}${directionMarks}`
 
 /** Patterns for complete strings, with the flag `u`. */
-export const line = `^[^${odd}]*$`
+export const line = `^[^${forbidden}]*$`
 export const lines = `^[^${controlsOfLines}${directionMarks}]*$`
 /** The first two parts have no character in common: otherwise, they would need quadratic time. */
-export const notBlank = `^[${spaces}${invisible}]*[^${odd}\\s${invisible}][^${odd}]*$`
+export const notBlank = `^[${spaces}${invisible}]*[^${forbidden}\\s${invisible}][^${forbidden}]*$`
 /** Without leading or trailing whitespace, and without invisible characters. */
-export const notPadded = `^[^${odd}\\s${invisible}]([^${odd}${invisible}]*[^${odd}\\s${invisible}])?$`
+export const notPadded = `^[^${forbidden}\\s${invisible}]([^${forbidden}${invisible}]*[^${forbidden}\\s${invisible}])?$`
 /** Valid in a query and a path. */
 export const noControls = `^[^${controlsOfAscii}]*$`
 
@@ -62,7 +62,10 @@ const createFinder = (characters: string) => {
   return (text: string) =>
     pattern.test(text) || !text.isWellFormed() ? findCharacter(text, patternWithSurrogates) : undefined
 }
-const [findInLine, findInLines] = [odd, `${controlsOfLines}${directionMarks}`].map(createFinder) as [Finder, Finder]
+const [findInLine, findInLines] = [forbidden, `${controlsOfLines}${directionMarks}`].map(createFinder) as [
+  Finder,
+  Finder,
+]
 type Finder = ReturnType<typeof createFinder>
 
 /** Returns the first character that no text can contain. `hasLines` allows line breaks and tabs. */

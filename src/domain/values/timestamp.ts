@@ -14,13 +14,13 @@ export function readTimestamp(text: string, timeZone: string): string | undefine
       return toSupportedTimestamp(Temporal.Instant.from(text))
     }
     const wall = toWallClock(text, timeZone)
-    return wall?.shown ? toSupportedTimestamp(wall.zoned.toInstant()) : undefined
+    return wall?.exists ? toSupportedTimestamp(wall.zoned.toInstant()) : undefined
   } catch {
     return
   }
 }
 
-/** Returns a local time in `timeZone`, and whether the clock of the time zone shows it. Throws if it is not in the calendar. */
+/** Returns a local time in `timeZone`. `exists` is false if the clock of the time zone skips it. Throws if it is not in the calendar. */
 function toWallClock(text: string, timeZone: string) {
   const [, date, time] = local.exec(text) ?? []
   if (!date || time?.endsWith(':60')) return
@@ -28,17 +28,17 @@ function toWallClock(text: string, timeZone: string) {
   // A date is the beginning of its day, which is not midnight if summer time begins at midnight.
   if (!time) {
     const zoned = day.toZonedDateTime(timeZone)
-    return { zoned, shown: zoned.toPlainDate().equals(day) }
+    return { zoned, exists: zoned.toPlainDate().equals(day) }
   }
   const wall = day.toPlainDateTime(time)
   const zoned = wall.toZonedDateTime(timeZone, { disambiguation: 'earlier' })
-  return { zoned, shown: zoned.toPlainDateTime().equals(wall) }
+  return { zoned, exists: zoned.toPlainDateTime().equals(wall) }
 }
 
 /** True if the text is a local time or a date that the clock of `timeZone` skips. */
 export function isSkipped(text: string, timeZone: string): boolean {
   try {
-    return toWallClock(text, timeZone)?.shown === false
+    return toWallClock(text, timeZone)?.exists === false
   } catch {
     return false
   }

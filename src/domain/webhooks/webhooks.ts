@@ -13,7 +13,7 @@ const urlInput = {
   description:
     'The URL that deliveries are sent to: `https`, a host with public addresses only, without a username or password.',
 }
-const followed = Type.Array(OneOf('A kind of record.', changeKinds), {
+const subscribedKinds = Type.Array(OneOf('A kind of record.', changeKinds), {
   description: 'The kinds of records whose changes are delivered.',
   minItems: 1,
   uniqueItems: true,
@@ -24,7 +24,7 @@ const description = Text('A description for your own use.', 'The search index', 
 const webhook = {
   id,
   url,
-  kinds: followed,
+  kinds: subscribedKinds,
   description: Nullable(description),
   state: OneOf(
     '`failing`: no delivery has succeeded for an hour; retries continue. `paused`: nothing is sent until the webhook is resumed.',
@@ -78,7 +78,7 @@ export const WebhookInput = Type.Object(
   {
     url: urlInput,
     kinds: Type.Optional({
-      ...followed,
+      ...subscribedKinds,
       description: 'The kinds of records whose changes are delivered. Default: all.',
     }),
     description: Optional(description),
@@ -90,7 +90,7 @@ export const WebhookInput = Type.Object(
 )
 
 export const WebhookChange = Type.Object(
-  { url: Type.Optional(urlInput), kinds: Type.Optional(followed), description: Optional(description) },
+  { url: Type.Optional(urlInput), kinds: Type.Optional(subscribedKinds), description: Optional(description) },
   { $id: 'WebhookChange', additionalProperties: false },
 )
 

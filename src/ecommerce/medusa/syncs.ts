@@ -3,7 +3,7 @@ import {
   defaultIntervals,
   type PlatformSyncName,
 } from '../../domain/ecommerce/connection-settings.ts'
-import { kindOfSync, type PlatformItem, platformLists } from '../../domain/ecommerce/items.ts'
+import { kindBySync, type PlatformItem, platformLists } from '../../domain/ecommerce/items.ts'
 import { PlatformFailure } from '../../domain/ecommerce/platform-failure.ts'
 import type { SyncBatch, SyncDefinition, SyncRequest } from '../../domain/sync/port.ts'
 import { toUtc } from '../http/instants.ts'
@@ -34,7 +34,7 @@ export function listSyncs(client: MedusaClient, intervals: ConnectionSettings['i
     origin: 'ecommerce',
     intervalSeconds: intervals[name] ?? defaultIntervals[name],
     ...(hasWindows && { fullIntervalSeconds: daySeconds }),
-    fullLists: [platformLists[kindOfSync[name]]],
+    fullLists: [platformLists[kindBySync[name]]],
     fetch: request =>
       fetchItems(client, name, hasWindows ? read : (_, __, signal) => read(client, undefined, signal), request),
   })
@@ -57,7 +57,7 @@ async function* fetchItems(
   let items: PlatformItem[] = []
   const toBatch = (): SyncBatch => ({
     rows: { platformItems: items },
-    seen: [{ list: platformLists[kindOfSync[name]], ids: items.map(({ itemKey }) => itemKey) }],
+    seen: [{ list: platformLists[kindBySync[name]], ids: items.map(({ itemKey }) => itemKey) }],
   })
   for await (const item of read(client, from, signal)) {
     items.push(item)

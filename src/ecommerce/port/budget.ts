@@ -6,8 +6,8 @@ import {
   type CallCost,
   createBudget,
   type PriorityClass,
+  recordCallCost,
   reservePoints,
-  settlePoints,
 } from '../../store/ecommerce/budget.ts'
 
 /**
@@ -42,7 +42,7 @@ export function openBudget(db: Database, service: Service, connectionId: string)
       }
     },
     async settle(priority, cost) {
-      await settlePoints(db, service, connectionId, priority, cost)
+      await recordCallCost(db, service, connectionId, priority, cost)
     },
   }
 }

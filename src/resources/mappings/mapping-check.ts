@@ -18,8 +18,8 @@ import {
   listMappingChanges,
   pickFields,
 } from '../../store/mappings/change-mapping.ts'
-import { fixPage, lockFix, recordFix, recordUndo } from '../../store/mappings/fixes.ts'
-import { issuePage, readMappingStatus } from '../../store/mappings/issues.ts'
+import { lockFix, readFixPage, recordFix, recordUndo } from '../../store/mappings/fixes.ts'
+import { readIssuePage, readMappingStatus } from '../../store/mappings/issues.ts'
 import { lockMapping } from '../../store/mappings/mappings.ts'
 import { requestMappingCheck } from '../../store/mappings/platform-items.ts'
 import { buildPath, changeMapping, names } from './change-mapping.ts'
@@ -75,7 +75,7 @@ export const mappingCheck = [
         query: Type.Object({ state: Type.Optional(OneOf('Only this state.', issueStates)) }),
         item: MappingIssue,
       },
-      ({ db, service, query }, page) => issuePage(db, service, kind, query.state, page),
+      ({ db, service, query }, page) => readIssuePage(db, service, kind, query.state, page),
     )
   }),
 
@@ -89,7 +89,7 @@ export const mappingCheck = [
       description: 'The fixes of the last 90 days, newest first.',
       item: MappingFix,
     },
-    ({ db, service }, page) => fixPage(db, service, page),
+    ({ db, service }, page) => readFixPage(db, service, page),
   ),
 
   post(

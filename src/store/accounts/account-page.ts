@@ -4,10 +4,10 @@ import { localTime } from '../lists/change-timestamp.ts'
 import { filter, type PageRequest, readPage } from '../lists/page.ts'
 
 /** SQL for the record (`Account`) of a row of `account_service`, with additional columns. */
-const record = (service: Service, besides = sql``) => sql`
+const record = (service: Service, extraColumns = sql``) => sql`
   (select row_to_json(r)::text from (select account_service.username, account_service.role, account_service.is_program as "isProgram",
      (select count(*) from account_password p where p.username = account_service.username) as passwords,
-     ${localTime(sql`account_service.changed_at`, service)} as since ${besides}) r)`
+     ${localTime(sql`account_service.changed_at`, service)} as since ${extraColumns}) r)`
 
 /** When an account was last used in its service. */
 const lastUsed = sql`

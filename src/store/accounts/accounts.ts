@@ -31,11 +31,12 @@ export const hashPassword = (keys: Keys, username: string, password: string) =>
 export const listPasswordHashes = (keys: Keys, username: string, password: string) =>
   listHashes(keys, 'passwords', username, password)
 
-/** Replaces the hash of a password by one of the newest secret. */
+/** Replaces the stored hash of a password by one that was made with the newest secret. */
 export const replacePasswordHash = (db: Db, username: string, stored: Buffer, hash: Buffer) =>
   db.run(sql`
     update account_password set password_hash = ${hash} where username = ${username} and password_hash = ${stored}`)
 
+/** Loads the assignments of an account to services that are not being deleted. */
 export async function loadAssignments(db: Db, username: string): Promise<Assignments> {
   const rows = await db.rows<
     ServiceRow & Pick<Assignment, 'role' | 'trustsShopperIp'> & { isMoving: boolean; hasSecondFactor: boolean }
@@ -58,7 +59,10 @@ export async function loadAssignments(db: Db, username: string): Promise<Assignm
   )
 }
 
-/** Makes an account for a service. Returns its password, to be shown once; undefined if the username is taken, or looks like another one or a reserved one. */
+/**
+ * Creates an account with a role in a service. Returns its password, which must be shown once. Returns undefined if the username is taken,
+ * or looks like another one or a reserved one.
+ */
 export async function createAccount(
   db: Db,
   keys: Keys,
@@ -79,7 +83,7 @@ export async function createAccount(
   return addPassword(db, keys, username)
 }
 
-/** Gives an account a role in a service, or changes the role. `isProgram`: only if the account has no role in any service. */
+/** Gives an account a role in a service, or changes the role. `isProgram` is ignored if the account has a role in any service. */
 export const assignRole = (db: Db, username: string, service: Service, role: Role, isProgram = false) =>
   db.run(sql`
     insert into account_service (service_id, username, role, is_program)
@@ -177,7 +181,7 @@ export const accountExists = async (db: Db, username: string) =>
 export const listAccounts = (db: Db) =>
   db.rows<{
     username: string
-    /** `used`: when it last asked something of the service, RFC 3339. */
+    /** `used`: when the account last used the service, RFC 3339. */
     services: { service: string; role: Role; used: string | null }[]
     passwords: number
     trustsShopperIp: boolean
@@ -185,6 +189,7 @@ export const listAccounts = (db: Db) =>
   }>(sql`
     select a.username, a.trusts_shopper_ip as "trustsShopperIp", a.created_at as created,
            (select count(*)::integer from account_password p where p.username = a.username) as passwords,
-           (select coalesce(json_agg(json_build_object('service', s.name, 'role', s2.role, 'used', used_at) order by s.name), '[]')
-              from account_service s2 join service s using (service_id) left join account_use using (service_id, username) where s2.username = a.username) as services
+           (select coalesce(json_agg(json_build_object('service', s.name, 'role', assigned.role, 'used', used_at) order by s.name), '[]')
+              from account_service assigned join service s using (service_id) left join account_use using (service_id, username)
+             where assigned.username = a.username) as services
       from account a order by a.username`)

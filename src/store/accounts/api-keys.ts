@@ -89,7 +89,7 @@ export const findApiKey = (db: Db, username: string, hashes: Buffer[]) =>
     select service_id as "serviceId", name, scopes, stores, key_hash as hash from api_key
      where username = ${username} and key_hash = any(${hashes}::bytea[]) and (expires_at is null or expires_at > now())`)
 
-/** Replaces the hash of a key by one of the newest secret. */
+/** Replaces the stored hash of a key by one that was made with the newest secret. */
 export const replaceApiKeyHash = (db: Db, username: string, stored: Buffer, hash: Buffer) =>
   db.run(sql`update api_key set key_hash = ${hash} where username = ${username} and key_hash = ${stored}`)
 

@@ -3,7 +3,7 @@ import { type Db, sql } from '../../database/db.ts'
 /** The context that the encrypted secret of an account is bound to. */
 export const getSecondFactorContext = (username: string) => `second factor ${username}`
 
-/** Stores the second factor of an account. Returns false if it has one. */
+/** Stores the second factor of an account. `step` is the time step of the code that confirmed it. Returns false if the account has one. */
 export const insertSecondFactor = async (
   tx: Db,
   username: string,

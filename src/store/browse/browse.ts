@@ -18,6 +18,7 @@ interface BrowseRequest {
   offset: number
 }
 
+/** Reads rows of a table for a screen, and counts all matching rows. `total` is null if there are more than `maxOffset`. */
 export async function browse(
   db: Db,
   service: Service,
@@ -58,7 +59,7 @@ export async function browse(
   }
 }
 
-/** The stock of a store in figures. Units can have decimals. */
+/** The totals of a store's stock. Units can have decimals. */
 interface StoreSummary {
   /** Stock levels. */
   skus: number

@@ -23,13 +23,13 @@ const products: MergeTable = {
   name: 'product',
   key: ['product_id'],
   columns: ['service_id', 'product_id', 'product_code', 'name', 'description', 'size_range', 'reference_values'],
-  fresh: { reference_values: {} },
+  defaults: { reference_values: {} },
 }
 const colours: MergeTable = {
   name: 'colour',
   key: ['product_id', 'colour_id'],
   columns: ['service_id', 'product_id', 'colour_id', 'code', 'name', 'ecommerce_product_id', 'markdown_status'],
-  fresh: { markdown_status: 'none' },
+  defaults: { markdown_status: 'none' },
 }
 const variants: MergeTable = {
   name: 'variant',
@@ -38,7 +38,7 @@ const variants: MergeTable = {
     ...['service_id', 'sku_id', 'product_id', 'colour_id', 'sku', 'size_code', 'sequence'],
     ...['original_price', 'price', 'barcode', 'allow_backorder', 'preorder_date'],
   ],
-  fresh: { allow_backorder: false },
+  defaults: { allow_backorder: false },
   derived: { sku: 'coalesce(sku, sku_id)', original_price: 'coalesce(original_price, price)' },
 }
 const productContent = buildColumnLists(products)
@@ -109,7 +109,7 @@ export async function mergeProducts(tx: Db, service: Service, rows: readonly Pro
   )
   const changedProducts = await tx.rows<ProductKey>(sql`
       insert into product (${productContent.list}, changed_at, record)
-      select ${productContent.of('p')}, 'epoch', '' from ${mergeRows(service, products, productRows, 'p')} where ${isDifferent(products, 'p')}
+      select ${productContent.qualify('p')}, 'epoch', '' from ${mergeRows(service, products, productRows, 'p')} where ${isDifferent(products, 'p')}
       ${onConflictUpdate(products, [])}
       returning product_id`)
   const variantRows = rows.map(({ variant, product }) => ({ ...variant, updateTimeStamp: product.updateTimeStamp }))
@@ -119,7 +119,7 @@ export async function mergeProducts(tx: Db, service: Service, rows: readonly Pro
       select sku_id, product_id, sku from variant where service_id = ${opaqueServiceId(service)} and sku_id = any(${rows.map(row => row.variant.skuId)}) order by sku_id for no key update`)
   const changedVariants = await tx.rows<ProductKey & { sku_id: string; sku: string; inserted: boolean }>(sql`
       insert into variant (${variantContent.list}, source_changed_at)
-      select ${variantContent.of('v')}, greatest(old.source_changed_at, ${contentTime(sql`source.source_changed_at`, service, change)}) from ${mergeRows(service, variants, variantRows, 'v')} where ${isDifferent(variants, 'v')}
+      select ${variantContent.qualify('v')}, greatest(old.source_changed_at, ${contentTime(sql`source.source_changed_at`, service, change)}) from ${mergeRows(service, variants, variantRows, 'v')} where ${isDifferent(variants, 'v')}
       ${onConflictUpdate(variants, ['source_changed_at'])}
       returning product_id, sku_id, sku, (xmax = 0) as inserted`)
   const skus = changedVariants.map(row => row.sku_id)
@@ -143,13 +143,11 @@ export async function mergeProducts(tx: Db, service: Service, rows: readonly Pro
   const unwritten = rows.filter(
     ({ product, variant }) => rendered.has(product.productId) && !changedSkus.has(variant.skuId),
   )
-  if (unwritten.length)
-    await tx.run(sql`
-      update variant v set source_changed_at = greatest(v.source_changed_at, ${contentTime(sql`dated.time`, service, change)})
-        from unnest(${unwritten.map(row => row.variant.skuId)}::text[], ${unwritten.map(row => row.product.updateTimeStamp ?? null)}::timestamp[]) dated (sku_id, time)
-       where v.service_id = ${opaqueServiceId(service)} and v.sku_id = dated.sku_id`)
-  const names = new Map(storedVariants.map(row => [row.sku_id, row.sku]))
-  const renamed = changedVariants.filter(row => (names.get(row.sku_id) ?? row.sku) !== row.sku).map(row => row.sku_id)
+  if (unwritten.length) await storeSourceTimes(tx, service, change, unwritten)
+  const storedSkus = new Map(storedVariants.map(row => [row.sku_id, row.sku]))
+  const renamed = changedVariants
+    .filter(row => (storedSkus.get(row.sku_id) ?? row.sku) !== row.sku)
+    .map(row => row.sku_id)
   if (renamed.length) await rerenderStock(tx, service, change, 'sku_id', renamed)
   const inserted = changedVariants.filter(row => row.inserted).length
   const changed = new Set([
@@ -158,6 +156,13 @@ export async function mergeProducts(tx: Db, service: Service, rows: readonly Pro
   ]).size
   return { inserted, changed: changed - inserted }
 }
+
+/** Stores the change times of rows in their source with the SKUs, unless a later time is stored. */
+const storeSourceTimes = (tx: Db, service: Service, change: Change, rows: readonly ProductParts[]) =>
+  tx.run(sql`
+    update variant v set source_changed_at = greatest(v.source_changed_at, ${contentTime(sql`dated.time`, service, change)})
+      from unnest(${rows.map(row => row.variant.skuId)}::text[], ${rows.map(row => row.product.updateTimeStamp ?? null)}::timestamp[]) dated (sku_id, time)
+     where v.service_id = ${opaqueServiceId(service)} and v.sku_id = dated.sku_id`)
 
 /** Removes colours and products, among these products, that have lost their last SKU. The caller has locked the products. */
 export async function removeEmptied(tx: Db, service: Service, change: Change, ids: readonly string[]): Promise<void> {

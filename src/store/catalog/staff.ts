@@ -10,7 +10,7 @@ const staff: MergeTable = {
   name: 'staff',
   key: ['id'],
   columns: ['service_id', 'id', 'code', 'firstname', 'surname', 'email', 'store_number', 'active'],
-  fresh: { active: true },
+  defaults: { active: true },
 }
 const content = buildColumnLists(staff)
 
@@ -28,7 +28,7 @@ export function upsertStaff(
       tx,
       sql`
         insert into staff (${content.list}, changed_at, source_changed_at, record)
-        select ${content.of('c')}, ${changeTimestamp(mergedRowTimes, service, change)}, ${mergedContentTime(staff, 'c', service, change)},
+        select ${content.qualify('c')}, ${changeTimestamp(mergedRowTimes, service, change)}, ${mergedContentTime(staff, 'c', service, change)},
                (select row_to_json(r)::text from (select c.id, c.code, c.firstname, c.surname, c.email, c.store_number as "storeNumber", c.active) r)
           from ${mergeRows(service, staff, current, 'c')}
          where ${isDifferent(staff, 'c')}

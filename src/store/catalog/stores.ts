@@ -19,7 +19,7 @@ const stores: MergeTable = {
     ...addressColumns,
     ...['inventory_buffer', 'ecommerce_location_id'],
   ],
-  fresh: { kind: 'store' },
+  defaults: { kind: 'store' },
 }
 const content = buildColumnLists(stores)
 /** Set by mappings, so a change of them is no new content of the source. */
@@ -57,11 +57,11 @@ export async function mergeStores(
   const change = await beginSourceDatedChange(tx, service, 'store', rows, ['stock', 'customer'])
   const written = await tx.rows<{ store_id: string; inserted: boolean; inStock: boolean; inCustomers: boolean }>(sql`
     with merged as ${materialized(sql`
-      select ${content.of('c')}, ${changeTimestamp(mergedRowTimes, service, change)} as new_timestamp, ${mergedContentTime(stores, 'c', service, change, mappingColumns)} as new_content_time, ${body} as body,
+      select ${content.qualify('c')}, ${changeTimestamp(mergedRowTimes, service, change)} as new_timestamp, ${mergedContentTime(stores, 'c', service, change, mappingColumns)} as new_content_time, ${body} as body,
              old.store_id is not null and ${isDifferentIn(stockColumns)} as "inStock", ${isDifferentIn(['code'])} as "inCustomers"
         from ${mergeRows(service, stores, rows, 'c')}
        where ${isDifferent(stores, 'c')}`)}, written as (
-      insert into store (${content.list}, changed_at, source_changed_at, record) select ${content.of('merged')}, new_timestamp, new_content_time, body from merged
+      insert into store (${content.list}, changed_at, source_changed_at, record) select ${content.qualify('merged')}, new_timestamp, new_content_time, body from merged
       ${onConflictUpdate(stores, ['changed_at', 'source_changed_at', 'record'])}
       returning store_id, (xmax = 0) as inserted
     )
@@ -115,8 +115,8 @@ const stockColumns = ['store_number', 'name', 'ecommerce_location_id', 'inventor
 
 /** True if the merged store differs from the stored one in these columns. */
 const isDifferentIn = (columns: readonly string[]) => {
-  const { of } = buildColumnLists({ columns })
-  return sql`(${of('c')}) is distinct from (${of('old')})`
+  const { qualify } = buildColumnLists({ columns })
+  return sql`(${qualify('c')}) is distinct from (${qualify('old')})`
 }
 
 export const readStorePage = (
@@ -133,7 +133,7 @@ export const readStorePage = (
       record: sql`record`,
       key: sql`store_id`,
       live: true,
-      where: sql`${filter(locationId, id => sql`and ecommerce_location_id = ${id}`)} ${filter(kind, of => sql`and kind = ${of}`)}`,
+      where: sql`${filter(locationId, id => sql`and ecommerce_location_id = ${id}`)} ${filter(kind, value => sql`and kind = ${value}`)}`,
     },
     request,
   )

@@ -37,7 +37,7 @@ export interface ChangesPage {
 
 /**
  * Reads the changes after these positions. No transaction can still commit a change before those that are returned
- * (contributing/decisions/0014). `within`: watermarks at which the feed ends, instead of the current ones. Returns undefined if a tombstone
+ * (contributing/decisions/0014). `watermarks`: watermarks at which the feed ends, instead of the current ones. Returns undefined if a tombstone
  * after the positions may have been purged: the reader must begin again.
  */
 export async function readChanges(
@@ -45,9 +45,9 @@ export async function readChanges(
   service: Service,
   positions: FeedPositions,
   request: ChangesRequest,
-  within?: CommitWatermarks,
+  watermarks?: CommitWatermarks,
 ): Promise<ChangesPage | undefined> {
-  const { timestamps, position } = within ?? (await readCommitWatermarks(db, service))
+  const { timestamps, position } = watermarks ?? (await readCommitWatermarks(db, service))
   const rows = await db.rows<TombstoneState & { [K in keyof Row]: Row[K] | null }>(
     selectChanges(service, positions, timestamps, request),
     { lsn: position },

@@ -15,18 +15,18 @@ export async function readCurrentPositions(db: Db, service: Service, kinds: read
   return toPositions(kinds, await db.rows<Newest>(selectNewest(service, timestamps), { lsn: position }))
 }
 
-/** Reads the current positions from the primary. `within`: the watermarks that include them, and an LSN after everything that was read. */
+/** Reads the current positions from the primary. `watermarks`: the watermarks that include them, and an LSN after everything that was read. */
 export async function readCurrentState(
   db: Db,
   service: Service,
   kinds: readonly Kind[],
-): Promise<{ positions: FeedPositions; within: CommitWatermarks }> {
+): Promise<{ positions: FeedPositions; watermarks: CommitWatermarks }> {
   const { timestamps } = await readCommitWatermarks(db, service)
   // The same statement must read the LSN. An earlier LSN could precede the end of an initial load that this statement sees as ended.
   const rows = await db.rows<Newest & { position: string | null }>(sql`
     with seen as ${materialized(sql`${selectNewest(service, timestamps)}`)}
     select kind, newest, ${currentLsn(db)} as position from seen`)
-  return { positions: toPositions(kinds, rows), within: { timestamps, position: rows[0]?.position ?? undefined } }
+  return { positions: toPositions(kinds, rows), watermarks: { timestamps, position: rows[0]?.position ?? undefined } }
 }
 
 interface Newest {
@@ -57,10 +57,13 @@ function toPositions(kinds: readonly Kind[], rows: readonly Newest[]): FeedPosit
 }
 
 /** Returns watermarks for a scan that must end at these positions. */
-export function getWatermarks({ positions, within }: Awaited<ReturnType<typeof readCurrentState>>): CommitWatermarks {
+export function getWatermarks({
+  positions,
+  watermarks,
+}: Awaited<ReturnType<typeof readCurrentState>>): CommitWatermarks {
   const timestamps: string[] = []
   // A position is one microsecond after the newest change (`createPositionAfter`).
   for (const [kind, { changed }] of positions)
     timestamps[listNumber(sources[kind].table)] = formatTimestamp(changed[0] - 1)
-  return { ...within, timestamps }
+  return { ...watermarks, timestamps }
 }

@@ -45,7 +45,7 @@ export interface TombstoneState {
 export function selectChanges(
   service: Service,
   positions: FeedPositions,
-  within: WatermarkTimestamps,
+  watermarks: WatermarkTimestamps,
   { limit, records }: ChangesRequest,
 ): Sql {
   const starts = (positions.size === 1 ? [...positions.keys()] : changeKinds).map(kind => ({
@@ -55,8 +55,8 @@ export function selectChanges(
   // A literal limit: for an unknown limit, the planner estimates a tenth of the table. Ordered scans are read only as far as needed.
   const inOrder = sql`order by changed_at, key limit ${raw(limit <= 100 ? '101' : '1001')}`
   const scans = starts.flatMap(({ kind, start }) => [
-    selectChangedRows(service, kind, start, within),
-    selectTombstoneRows(service, kind, start, within),
+    selectChangedRows(service, kind, start, watermarks),
+    selectTombstoneRows(service, kind, start, watermarks),
   ])
   const shownRecords = starts
     .filter(({ kind }) => records || sources[kind].id || sources[kind].name)
@@ -65,7 +65,7 @@ export function selectChanges(
     ({ kind }) => sql`when ${kind} then ${hasRecord(sources[kind], service, sql`page.key`)}`,
   )
   const newestTombstones = starts.map(
-    ({ kind, start }) => sql`, ${kind}::text, ${newestTombstone(service, kind, start.isAtBeginning ? within : [])}`,
+    ({ kind, start }) => sql`, ${kind}::text, ${newestTombstone(service, kind, start.isAtBeginning ? watermarks : [])}`,
   )
   return sql`
     with page as ${materialized(sql`select * from (${unionAll(scans.map(scan => sql`(${scan} ${inOrder})`))}) scans ${inOrder}`)}
@@ -103,29 +103,34 @@ function getScanStart(positions: FeedPositions, kind: Kind): ScanStart {
 }
 
 /** Selects the visible records of a kind. */
-function selectChangedRows(service: Service, kind: Kind, { changed }: ScanStart, within: WatermarkTimestamps): Sql {
+function selectChangedRows(service: Service, kind: Kind, { changed }: ScanStart, watermarks: WatermarkTimestamps): Sql {
   const { table, key } = sources[kind]
   return sql`
     select ${kind}::text as kind, false as removed, changed_at, ${key} as key from ${raw(table)}
-     where service_id = ${service.id} and ${isAfter(key, changed)} and ${isCommitted(kind, within)} and not ${isHidden(service, kind)}`
+     where service_id = ${service.id} and ${isAfter(key, changed)} and ${isCommitted(kind, watermarks)} and not ${isHidden(service, kind)}`
 }
 
-const selectTombstoneRows = (service: Service, kind: Kind, { removed }: ScanStart, within: WatermarkTimestamps) => sql`
+const selectTombstoneRows = (
+  service: Service,
+  kind: Kind,
+  { removed }: ScanStart,
+  watermarks: WatermarkTimestamps,
+) => sql`
   select ${kind}::text as kind, true as removed, changed_at, id as key from tombstone
-   where service_id = ${service.id} and kind = ${kind} and ${isAfter(sql`id`, removed)} and ${isCommitted(kind, within)}`
+   where service_id = ${service.id} and kind = ${kind} and ${isAfter(sql`id`, removed)} and ${isCommitted(kind, watermarks)}`
 
 /** The newest tombstone of a kind. Null during the initial load: records that become visible later can be older. */
-const newestTombstone = (service: Service, kind: Kind, within: WatermarkTimestamps) =>
+const newestTombstone = (service: Service, kind: Kind, watermarks: WatermarkTimestamps) =>
   rfc3339Micros(sql`
     (select max(changed_at) from tombstone
-      where service_id = ${service.id} and kind = ${kind} and ${isCommitted(kind, within)} and not ${isHidden(service, kind)})`)
+      where service_id = ${service.id} and kind = ${kind} and ${isCommitted(kind, watermarks)} and not ${isHidden(service, kind)})`)
 
 const isAfter = (column: Sql, position: FeedPosition | undefined) =>
   sql`(changed_at, ${column}) > (${opaqueParam(position ? formatTimestamp(position[0]) : 'infinity', 'timestamptz')}, ${opaqueParam(position?.[1] ?? '', 'text')})`
 
 /** True for changes up to the watermark: no later commit can be before them. */
-export const isCommitted = (kind: Kind, within: WatermarkTimestamps) =>
-  sql`changed_at <= ${opaqueParam(within[listNumber(sources[kind].table)] ?? '-infinity', 'timestamptz')}`
+export const isCommitted = (kind: Kind, watermarks: WatermarkTimestamps) =>
+  sql`changed_at <= ${opaqueParam(watermarks[listNumber(sources[kind].table)] ?? '-infinity', 'timestamptz')}`
 
 /** Selects the identifier, the name and the JSON of the records on the page. */
 function selectRecords(service: Service, kind: Kind, records: boolean): Sql {

@@ -34,7 +34,7 @@ const customers: MergeTable = {
     ...['loyalty_code', 'loyalty_name', 'joined_store_id', 'ecommerce_admin_id', 'ecommerce_legacy_id'],
   ],
   // No marketing without consent.
-  fresh: { privacy: true, email_subscription: false, sms_subscription: false, reference_values: {} },
+  defaults: { privacy: true, email_subscription: false, sms_subscription: false, reference_values: {} },
   // A subscription is consent, so it outranks privacy.
   derived: { privacy: 'case when email_subscription or sms_subscription then false else privacy end' },
 }
@@ -184,22 +184,22 @@ const releaseEmails = (tx: Db, service: Service, rows: readonly (CustomerRow & {
        and lower(normalize(c.email, NFC)) in (select lower(normalize(e, NFC)) from unnest(${emails}::text[]) e)`)
 }
 
-/** Returns groups of rows of which one takes the email address of another, by their places. */
+/** Returns groups of rows, as indexes in `rows`, in which one row takes the email address that another row's customer has. */
 export async function findEmailExchanges(
   db: Db,
   service: Service,
   rows: readonly { id: string; email?: string | null }[],
 ): Promise<number[][]> {
-  const places = new Map(rows.map(({ id }, i) => [id, i]))
+  const indexes = new Map(rows.map(({ id }, i) => [id, i]))
   const holders = await findCustomersByEmail(db, service, [...new Set(rows.flatMap(({ email }) => email ?? []))])
-  const holderByEmail = new Map(holders.map(({ email, id }) => [email, places.get(id)]))
+  const holderByEmail = new Map(holders.map(({ email, id }) => [email, indexes.get(id)]))
   const groups = new Map(rows.map((_, i) => [i, [i]]))
   for (const [i, { email }] of rows.entries()) {
     const holder = holderByEmail.get(email ?? '')
-    const [group = [], other = []] = [groups.get(i), groups.get(holder ?? i)]
-    if (group === other) continue
-    for (const place of other) groups.set(place, group)
-    group.push(...other)
+    const [group = [], holderGroup = []] = [groups.get(i), groups.get(holder ?? i)]
+    if (group === holderGroup) continue
+    for (const index of holderGroup) groups.set(index, group)
+    group.push(...holderGroup)
   }
   return [...new Set(groups.values())].filter(({ length }) => length > 1).map(group => group.sort((a, b) => a - b))
 }
@@ -221,7 +221,7 @@ const consentFlags = sql`privacy, email_subscription as "emailSubscription", sms
 /** Inserts merged rows. `onConflict`: the `on conflict` clause. */
 const insertMerged = (service: Service, change: Change, rows: readonly object[], onConflict: Sql) => sql`
   insert into customer (${content.list}, changed_at, ${raw(contentTimes.join(', '))}, record, ecommerce_ids)
-  select ${content.of('c')}, at.new_timestamp, ${mergedContentTime(customers, 'c', service, change, ['ecommerce_admin_id', 'ecommerce_legacy_id'])},
+  select ${content.qualify('c')}, at.new_timestamp, ${mergedContentTime(customers, 'c', service, change, ['ecommerce_admin_id', 'ecommerce_legacy_id'])},
          ${flagTime('privacy', service, change)}, ${flagTime('email_subscription', service, change)}, ${flagTime('sms_subscription', service, change)}, ${withChangeTimestamp(body, sql`at.new_timestamp`, service, change, '')}, ${ecommerceIds}
     from ${mergeRows(service, customers, rows, 'c')}
     cross join lateral (select ${changeTimestamp(mergedRowTimes, service, change)} as new_timestamp) at
@@ -235,7 +235,7 @@ const localNow = (service: Service) => sql`date_trunc('second', at at time zone 
 export const addCustomer = (tx: Db, service: Service, row: object) =>
   tx.row<{ record: string }>(sql`
     insert into customer (${content.list}, changed_at, ${raw(contentTimes.join(', '))}, record, ecommerce_ids)
-    select ${content.of('c')}, at, ${localNow(service)}, ${localNow(service)}, ${localNow(service)}, ${localNow(service)}, ${withComputedTimestamp(body, sql`at`, service, '')}, ${ecommerceIds}
+    select ${content.qualify('c')}, at, ${localNow(service)}, ${localNow(service)}, ${localNow(service)}, ${localNow(service)}, ${withComputedTimestamp(body, sql`at`, service, '')}, ${ecommerceIds}
       from ${nextChangeTimestamp(service, ['customer'])} at, ${newRow(service, customers, row, 'c')}
     on conflict do nothing
     returning ${customerJson} as record`)

@@ -7,8 +7,8 @@ import { removeRecords } from '../lists/tombstones.ts'
 const keptColumns = sql`ecommerce_admin_id, ecommerce_legacy_id, email_subscription, sms_subscription, joined_store_id`
 
 /**
- * Removes customers that the returning office no longer has from the list (contributing/decisions/0015). Keeps their purchases, and stores the
- * fields that only Tillbridge has in `former_customer`. Returns the number of removed customers.
+ * Removes customers whom the back office no longer has (contributing/decisions/0015). Keeps their purchases, and stores the fields that only
+ * Tillbridge has in `former_customer`, in case a customer returns. Returns the number of removed customers.
  */
 export async function removeCustomers(tx: Db, service: Service, ids: readonly string[]): Promise<number> {
   const ofCustomers = sql`service_id = ${service.id} and id = any(${ids})`

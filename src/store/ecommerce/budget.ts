@@ -17,8 +17,10 @@ const initialCapacity = 2_000
 const initialRestorePerSecond = 100
 
 /**
- * The points of each class of `budget` after the restored ones were added. A full class's points flow to the others, highest priority
- * first.
+ * SQL for the current points of each class in rows of `budget`. Restored points are divided by the shares. A full class's points flow to the
+ * others, highest priority first.
+ * Columns: `r` is the points restored since `measured_at`. `o`, `s` and `b` are the points of orders, stock and background. `o0` includes the
+ * share of `r`, `o1` is capped at the capacity of the class, and `o2` includes points that flowed to it. `f1` and `f2` are still to flow.
  */
 const restore = (budget: Sql) => sql`
   (select b.service_id, b.connection_id, b.capacity, b.restore_per_second,
@@ -55,32 +57,34 @@ export async function reservePoints(
   priority: PriorityClass,
   points: number,
 ): Promise<number | undefined> {
-  const own = raw(priority)
+  const classColumn = raw(priority)
   // Restores the points of the locked row: without `locked`, calls that wait for it would all use the points before the first one.
   const row = await db.row<{ isGranted: boolean; missing: number; rate: number }>(sql`
     with locked as (
       select * from ecommerce_budget where service_id = ${service.id} and connection_id = ${connectionId} for update),
-    present as (select p.*, p.${own} >= ${points}::float8 as granted from ${restore(sql`locked`)} p)
+    present as (select p.*, p.${classColumn} >= ${points}::float8 as granted from ${restore(sql`locked`)} p)
     update ecommerce_budget b
        set orders_points = p.orders - case when p.granted and ${priority} = 'orders' then ${points}::float8 else 0 end,
            stock_points = p.stock - case when p.granted and ${priority} = 'stock' then ${points}::float8 else 0 end,
            background_points = p.background - case when p.granted and ${priority} = 'background' then ${points}::float8 else 0 end,
            measured_at = p.at
       from present p where b.service_id = p.service_id and b.connection_id = p.connection_id
-    returning p.granted as "isGranted", ${points}::float8 - p.${own} as missing, p.restore_per_second as rate`)
+    returning p.granted as "isGranted", ${points}::float8 - p.${classColumn} as missing, p.restore_per_second as rate`)
   if (!row) return
   return row.isGranted ? 0 : row.missing / (row.rate * shares[priority])
 }
 
-/** The result of a call. `status`: the platform's own numbers. */
+/** The cost of a call. */
 export interface CallCost {
+  /** Reserved points that the call did not use. */
   unused: number
+  /** The platform's own numbers, if the response had them. */
   status?: ThrottleStatus | undefined
   isThrottled?: boolean
 }
 
-/** Returns unused points and adopts the platform's own numbers: never more points than the platform has. Counts throttled calls. */
-export const settlePoints = (
+/** Gives unused points back to their class. Scales all classes down if the platform reports fewer points in total. Counts throttled calls. */
+export const recordCallCost = (
   db: Db,
   service: Service,
   connectionId: string,

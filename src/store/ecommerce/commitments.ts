@@ -3,18 +3,17 @@ import { mainConnection } from '../../domain/ecommerce/connection-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { addJob } from '../jobs/jobs.ts'
 import { lockRows } from '../lists/change-timestamp.ts'
+import { isInMainConnection } from './main-connection.ts'
 
 /** The job that reads the committed units of a platform order. Its subject is the order's ID on the platform. */
 const refreshCommitmentsJob = 'refresh-commitments'
-
-const ofConnection = ({ id }: Service) => sql`service_id = ${id} and connection_id = ${mainConnection}`
 
 /** Stores which order of the platform an order comes from, and queues the job that reads its committed units. */
 export async function linkPlatformOrder(tx: Db, service: Service, orderId: string, platformOrderId: string) {
   await tx.run(
     sql`update sales_order set ecommerce_order_id = ${platformOrderId} where service_id = ${service.id} and id = ${orderId}`,
   )
-  const isConnected = await tx.run(sql`select from ecommerce_connection where ${ofConnection(service)}`)
+  const isConnected = await tx.run(sql`select from ecommerce_connection where ${isInMainConnection(service)}`)
   if (isConnected) await addJob(tx, service.id, refreshCommitmentsJob, { subject: platformOrderId })
 }
 
@@ -43,13 +42,13 @@ export async function storeCommitments(tx: Db, service: Service, read: ReadOrder
   const ofOrder = sql`service_id = ${service.id} and ecommerce_order_id = any(${read.orderIds})`
   // Serializes the reads of an order. Lock order: orders, levels by key, commitments.
   await lockRows(tx, sql`select from sales_order where ${ofOrder} order by id for no key update`)
-  const fresh = await tx.rows<{ orderId: string }>(sql`
+  const updated = await tx.rows<{ orderId: string }>(sql`
     update sales_order set ecommerce_read_at = ${readAt}::timestamptz where ${ofOrder} and coalesce(ecommerce_read_at <= ${readAt}::timestamptz, true)
     returning ecommerce_order_id as "orderId"`)
-  const orderIds = [...new Set(fresh.map(({ orderId }) => orderId))]
+  const orderIds = [...new Set(updated.map(({ orderId }) => orderId))]
   const commitments = read.commitments.filter(({ orderId }) => orderIds.includes(orderId))
   const rows = sql`json_to_recordset(${JSON.stringify(commitments)}) as n ("orderId" text, "lineId" text, "locationId" text, "itemId" text, units integer)`
-  const ofOrders = sql`${ofConnection(service)} and order_id = any(${orderIds})`
+  const ofOrders = sql`${isInMainConnection(service)} and order_id = any(${orderIds})`
   const changes = sql`
     select coalesce(old.item_id, n."itemId") as item_id, coalesce(old.location_id, n."locationId") as location_id,
            coalesce(n.units, 0) - coalesce(old.units, 0) as change
@@ -60,7 +59,7 @@ export async function storeCommitments(tx: Db, service: Service, read: ReadOrder
     tx,
     sql`
       select from ecommerce_level l
-       where ${ofConnection(service)} and (item_id, location_id) in (select item_id, location_id from (${changes}) c)
+       where ${isInMainConnection(service)} and (item_id, location_id) in (select item_id, location_id from (${changes}) c)
        order by item_id, location_id for update`,
   )
   await tx.run(sql`
@@ -81,7 +80,7 @@ export const findUnconfirmedOrders = async (db: Db, service: Service): Promise<s
   (
     await db.rows<{ orderId: string }>(sql`
       select order_id as "orderId" from ecommerce_commitment
-       where ${ofConnection(service)} group by 1
+       where ${isInMainConnection(service)} group by 1
       having min(confirmed_at) < now() order by min(confirmed_at), 1`)
   ).map(({ orderId }) => orderId)
 

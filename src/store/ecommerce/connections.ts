@@ -44,6 +44,7 @@ interface Row {
   subscriptions: StoredSubscriptions | null
 }
 
+// The contexts that the encrypted values of a connection are bound to.
 export const secretContext = (serviceId: number, connectionId: string) =>
   `ecommerce_connection secret ${serviceId} ${connectionId}`
 export const previousSecretContext = (serviceId: number, connectionId: string) =>
@@ -164,7 +165,7 @@ export async function findEventConnection(db: Db, keys: Keys, service: Service):
     unsealText(keys, secretContext(service.id, mainConnection), secret),
     previous ? unsealText(keys, previousSecretContext(service.id, mainConnection), previous) : undefined,
   ]
-  return { driver, url, secrets: secrets.flatMap(each => each ?? []) }
+  return { driver, url, secrets: secrets.filter(value => value !== undefined) }
 }
 
 /** Deletes the connection of a service with the data of its shop. Returns false if it had none. */

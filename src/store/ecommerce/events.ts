@@ -1,6 +1,7 @@
 import { type Db, sql } from '../../database/db.ts'
 import { mainConnection } from '../../domain/ecommerce/connection-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { isInMainConnection } from './main-connection.ts'
 
 /**
  * The inbox of platform events.
@@ -20,8 +21,6 @@ const delaySeconds = 3
 /** The platform repeats a delivery for hours. */
 const retentionDays = 7
 
-const ofConnection = ({ id }: Service) => sql`service_id = ${id} and connection_id = ${mainConnection}`
-
 /** Stores an event. Returns when the work that it causes is due, or undefined if the delivery was stored and handled before. */
 export async function storeEvent(
   tx: Db,
@@ -34,7 +33,7 @@ export async function storeEvent(
       values (${service.id}, ${mainConnection}, ${id}, ${target}, ${subjectId}, ${successorId ?? null}) on conflict do nothing`),
     tx.row<{ dueAt: string }>(sql`
       select (now() + ${delaySeconds} * interval '1 s')::text as "dueAt" from ecommerce_event
-       where ${ofConnection(service)} and event_id = ${id} and handled_at is null`),
+       where ${isInMainConnection(service)} and event_id = ${id} and handled_at is null`),
   ])
   return row?.dueAt
 }
@@ -43,7 +42,7 @@ export async function storeEvent(
 export const listOpenEvents = (db: Db, service: Service, target: string, limit: number) =>
   db.rows<{ id: string; subjectId: string }>(sql`
     select event_id as id, subject_id as "subjectId" from ecommerce_event
-     where ${ofConnection(service)} and target = ${target} and handled_at is null order by received_at limit ${limit}`)
+     where ${isInMainConnection(service)} and target = ${target} and handled_at is null order by received_at limit ${limit}`)
 
 /** The job that reads the levels that events named. */
 export const checkLevelsJob = 'check-levels'
@@ -59,7 +58,7 @@ interface ReportedLevel {
 export const isExpectedLevel = async (tx: Db, service: Service, { itemId, locationId, available }: ReportedLevel) =>
   (await tx.run(sql`
     select from ecommerce_level
-     where ${ofConnection(service)} and item_id = ${itemId} and location_id = ${locationId}
+     where ${isInMainConnection(service)} and item_id = ${itemId} and location_id = ${locationId}
        and coalesce(desired_on_hand, known_on_hand) - coalesce(observed_committed, 0) - coalesce(observed_held_back, 0) = ${available}`)) >
   0
 
@@ -67,13 +66,13 @@ export const isExpectedLevel = async (tx: Db, service: Service, { itemId, locati
 export const endEvents = (tx: Db, service: Service, ids: readonly string[]) =>
   tx.run(sql`
     update ecommerce_event set handled_at = clock_timestamp()
-     where ${ofConnection(service)} and event_id = any(${ids}) and handled_at is null`)
+     where ${isInMainConnection(service)} and event_id = any(${ids}) and handled_at is null`)
 
 /** Returns the merged customers of recent events, each with the customer that was kept. */
 export const listMerges = (db: Db, service: Service) =>
   db.rows<{ id: string; subjectId: string; successorId: string }>(sql`
     select event_id as id, subject_id as "subjectId", successor_id as "successorId" from ecommerce_event
-     where ${ofConnection(service)} and successor_id is not null order by received_at`)
+     where ${isInMainConnection(service)} and successor_id is not null order by received_at`)
 
 export const purgeEvents = (db: Db) =>
   db.run(sql`delete from ecommerce_event where received_at < now() - ${retentionDays} * interval '1 day'`)

@@ -9,8 +9,8 @@ import { applyAutomaticFix } from '../mappings/automatic-fixes.ts'
 import { requestMappingCheck } from '../mappings/platform-items.ts'
 import { customerEcommerceId } from '../mappings/sides.ts'
 import { deleteLevels, markItems } from './levels.ts'
+import { isInMainConnection } from './main-connection.ts'
 
-const ofConnection = ({ id }: Service) => sql`service_id = ${id} and connection_id = ${mainConnection}`
 const itemColumns = sql`
   i (kind text, "itemKey" text, "ecommerceId" text, name text, other text, "platformId" text, "inventoryItemId" text, "productId" text,
      "isTracked" boolean, "isBundle" boolean, "isGiftCard" boolean, "isActive" boolean, "updatedAt" timestamptz)`
@@ -71,20 +71,20 @@ export async function upsertPlatformItems(
 }
 
 /**
- * Returns the keys (`skus 4711`) of items that the platform has deleted: after they were requested, or for certain. Deletes the tombstones of
- * the other ones, which have returned.
+ * Returns the keys (`skus 4711`) of items that the platform deleted after they were requested, or whose deletion a read by ID has verified.
+ * Deletes the tombstones of the other items, which exist again.
  */
 async function findDeleted(tx: Db, service: Service, items: readonly PlatformItem[], requestedAt: string | undefined) {
   const rows = await tx.rows<{ key: string; isDeleted: boolean }>(sql`
     select kind || ' ' || item_key as key, is_verified or coalesce(removed_at >= ${requestedAt ?? null}::timestamptz, false) as "isDeleted"
       from ecommerce_tombstone
-     where ${ofConnection(service)}
+     where ${isInMainConnection(service)}
        and (kind, item_key) in (select * from unnest(${items.map(({ kind }) => kind)}::text[], ${items.map(({ itemKey }) => itemKey)}::text[]))
      order by kind, item_key for update`)
   const returned = rows.filter(({ isDeleted }) => !isDeleted).map(({ key }) => key)
   if (returned.length)
     await tx.run(
-      sql`delete from ecommerce_tombstone where ${ofConnection(service)} and kind || ' ' || item_key = any(${returned})`,
+      sql`delete from ecommerce_tombstone where ${isInMainConnection(service)} and kind || ' ' || item_key = any(${returned})`,
     )
   return new Set(rows.filter(({ isDeleted }) => isDeleted).map(({ key }) => key))
 }
@@ -100,7 +100,7 @@ export async function removePlatformItems(
   keys: readonly string[],
   isVerified: boolean,
 ): Promise<number> {
-  const ofItems = sql`${ofConnection(service)} and kind = ${kind} and item_key = any(${keys})`
+  const ofItems = sql`${isInMainConnection(service)} and kind = ${kind} and item_key = any(${keys})`
   const removed = await tx.rows<{ stockId: string | null; sku: string }>(sql`
     select coalesce(inventory_item_id, case when kind = 'stores' then platform_id end) as "stockId", ecommerce_id as sku
       from ecommerce_item where ${ofItems} order by item_key for update`)
@@ -114,7 +114,7 @@ export async function removePlatformItems(
   const stockIds = removed.flatMap(({ stockId }) => stockId ?? [])
   if (stockIds.length) {
     await deleteLevels(tx, service, stockIds)
-    // A SKU that several variants shared may be that of one only.
+    // A SKU that several variants shared may now be unique, so that its levels are no longer held.
     if (kind === 'skus') await markItems(tx, service, [{ platformId: '', skus: removed.map(({ sku }) => sku) }])
   }
   return deleted
@@ -124,7 +124,7 @@ export async function removePlatformItems(
 export const findContainedItems = (db: Db, service: Service, kind: MappedKind, platformIds: readonly string[]) =>
   db.rows<{ itemKey: string; platformId: string }>(sql`
     select item_key as "itemKey", platform_id as "platformId" from ecommerce_item
-     where ${ofConnection(service)} and kind = ${kind} and platform_id is not null
+     where ${isInMainConnection(service)} and kind = ${kind} and platform_id is not null
        and (platform_id = any(${platformIds}) or product_id = any(${platformIds}))
      order by item_key`)
 

@@ -2,6 +2,7 @@ import { type Db, type Sql, sql } from '../../database/db.ts'
 import { mainConnection } from '../../domain/ecommerce/connection-settings.ts'
 import type { DueDirection, dueRanks, HoldReason, LevelFacts } from '../../domain/ecommerce/stock-push.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { isInMainConnection } from './main-connection.ts'
 
 /**
  * The stock of the platform as Tillbridge knows it.
@@ -14,7 +15,6 @@ export interface LevelKey {
   locationId: string
 }
 
-const ofConnection = ({ id }: Service) => sql`service_id = ${id} and connection_id = ${mainConnection}`
 const selectKeys = (keys: readonly LevelKey[]) =>
   sql`unnest(${keys.map(({ itemId }) => itemId)}::text[], ${keys.map(({ locationId }) => locationId)}::text[]) as k (item_id, location_id)`
 const isLevel = sql`l.item_id = k.item_id and l.location_id = k.location_id`
@@ -23,7 +23,7 @@ const isLevel = sql`l.item_id = k.item_id and l.location_id = k.location_id`
 const lockLevels = (tx: Db, service: Service, keys: readonly LevelKey[], skipsLocked = false) =>
   tx.rows<LevelKey>(sql`
     select item_id as "itemId", location_id as "locationId" from ecommerce_level l
-     where ${ofConnection(service)} and (item_id, location_id) in (select * from ${selectKeys(keys)})
+     where ${isInMainConnection(service)} and (item_id, location_id) in (select * from ${selectKeys(keys)})
      order by item_id, location_id for update ${skipsLocked ? sql`skip locked` : sql``}`)
 
 /** The rules by which committed units have left our stock. */
@@ -59,6 +59,8 @@ const hasLeftStock = ({ isEmbedded, nettingDelayMinutes }: NettingRules) =>
 /**
  * Selects the facts of levels `k`: the formula of docs/connect/shopify.md. One statement, so one snapshot of stock, orders and commitments.
  * Unknown levels have a null `knownOnHand`.
+ * Aliases: `e` is the stored level, `i` the item and `p` the location. `same` is the number of items with the SKU. `t` is the sellable stock of
+ * the location's stores. `n` is the number of committed units that have left our stock already.
  */
 export const selectFacts = (service: Service, keys: Sql, rules: NettingRules) => sql`
   select k.item_id as "itemId", k.location_id as "locationId", e.known_on_hand as "knownOnHand", coalesce(e.version, 0)::integer as version,
@@ -108,7 +110,7 @@ export const findLevelsOfSkus = (tx: Db, service: Service, skus: readonly string
   tx.rows<LevelKey>(sql`
     with item as (
       select inventory_item_id, ecommerce_id from ecommerce_item
-       where ${ofConnection(service)} and kind = 'skus' and inventory_item_id is not null and ecommerce_id = any(${skus}))
+       where ${isInMainConnection(service)} and kind = 'skus' and inventory_item_id is not null and ecommerce_id = any(${skus}))
     select l.item_id as "itemId", l.location_id as "locationId"
       from item join ecommerce_level l on l.service_id = ${service.id} and l.connection_id = ${mainConnection} and l.item_id = item.inventory_item_id
     union
@@ -125,7 +127,7 @@ export const listSyncedSkus = async (tx: Db, service: Service, after: string, li
   (
     await tx.rows<{ sku: string }>(sql`
       select distinct ecommerce_id collate "C" as sku from ecommerce_item
-       where ${ofConnection(service)} and kind = 'skus' and inventory_item_id is not null and ecommerce_id collate "C" > ${after} order by 1 limit ${limit}`)
+       where ${isInMainConnection(service)} and kind = 'skus' and inventory_item_id is not null and ecommerce_id collate "C" > ${after} order by 1 limit ${limit}`)
   ).map(({ sku }) => sku)
 
 /** A level to mark as due (with a rank), held (with a reason) or in step (with neither). */
@@ -161,7 +163,7 @@ export const markItems = (
     update ecommerce_level l
        set due_at = case when idempotency_key is null then coalesce(due_at, clock_timestamp()) else clock_timestamp() end, due_rank = coalesce(due_rank, 1)
       from (select item_id, location_id from ecommerce_level
-             where ${ofConnection(service)}
+             where ${isInMainConnection(service)}
                and (location_id = any(${items.map(({ platformId }) => platformId)})
                     or item_id in (select unnest(${items.map(({ platformId }) => platformId)}::text[]) union
                                    select inventory_item_id from ecommerce_item i
@@ -175,16 +177,16 @@ export const deleteLevels = (tx: Db, service: Service, platformIds: readonly str
   tx.run(sql`
     delete from ecommerce_level l
      using (select item_id, location_id from ecommerce_level
-             where ${ofConnection(service)} and (item_id = any(${platformIds}) or location_id = any(${platformIds}))
+             where ${isInMainConnection(service)} and (item_id = any(${platformIds}) or location_id = any(${platformIds}))
              order by item_id, location_id for update) k
      where l.service_id = ${service.id} and l.connection_id = ${mainConnection} and ${isLevel}`)
 
-/** Returns the next due levels, falling ones first, except for those of other cycles. */
+/** Returns the next due levels, falling ones first. Omits `busy`: levels that other cycles of the push are processing. */
 export const selectDue = (db: Db, service: Service, busy: readonly LevelKey[], limit: number) =>
   db.rows<LevelKey & { mustRead: boolean; hasHeldBack: boolean }>(sql`
     select item_id as "itemId", location_id as "locationId", must_read as "mustRead", coalesce(observed_held_back, 0) <> 0 as "hasHeldBack"
       from ecommerce_level
-     where ${ofConnection(service)} and due_at is not null and idempotency_key is null
+     where ${isInMainConnection(service)} and due_at is not null and idempotency_key is null
        and (item_id, location_id) not in (select * from ${selectKeys(busy)})
      order by due_rank, due_at limit ${limit}`)
 
@@ -212,6 +214,7 @@ export async function storeObservations(tx: Db, service: Service, levels: readon
 }
 
 export interface OutboxLevel extends LevelKey {
+  /** The idempotency key of the call. */
   key: string
   desiredOnHand: number
   knownOnHand: number | null
@@ -276,9 +279,9 @@ export const readOutbox = (db: Db, service: Service) =>
   db.rows<OutboxLevel & { isRecent: boolean }>(sql`
     select idempotency_key as key, item_id as "itemId", location_id as "locationId", desired_on_hand as "desiredOnHand", known_on_hand as "knownOnHand",
            sent_at > now() - ${replaySeconds} * interval '1 s' as "isRecent"
-      from ecommerce_level where ${ofConnection(service)} and idempotency_key is not null order by 1, 2, 3`)
+      from ecommerce_level where ${isInMainConnection(service)} and idempotency_key is not null order by 1, 2, 3`)
 
-/** How long the platform's idempotency keys are trusted: a small part of the time for which it keeps them. */
+/** Seconds for which a call can be repeated with the same idempotency key: a small part of the time for which the platform keeps keys. */
 const replaySeconds = 600
 
 /** Counts the levels that would fall to zero since the last approval. */
@@ -292,7 +295,7 @@ export const countFalling = (db: Db, service: Service) =>
 
 /** Counts the levels with stock on the platform, except for those that are held. Reads every level. */
 export const countStocked = (db: Db, service: Service) =>
-  countRows(db, sql`ecommerce_level where ${ofConnection(service)} and known_on_hand > 0 and hold_reason is null`)
+  countRows(db, sql`ecommerce_level where ${isInMainConnection(service)} and known_on_hand > 0 and hold_reason is null`)
 
 const countRows = async (db: Db, from: Sql) =>
   (await db.row<{ count: number }>(sql`select count(*)::integer as count from ${from}`))?.count ?? 0

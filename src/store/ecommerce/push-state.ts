@@ -1,11 +1,9 @@
 import { type Db, sql } from '../../database/db.ts'
-import { mainConnection } from '../../domain/ecommerce/connection-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { isInMainConnection } from './main-connection.ts'
 
 /** The job that pushes stock to the platform of a service. */
 export const pushStockJob = 'push-stock'
-
-const ofConnection = ({ id }: Pick<Service, 'id'>) => sql`service_id = ${id} and connection_id = ${mainConnection}`
 
 interface PushState {
   cursor: string | null
@@ -15,31 +13,31 @@ interface PushState {
 /** Returns the state of the stock push, or undefined without a connection. */
 export const findPushState = (db: Db, service: Service) =>
   db.row<PushState>(sql`
-    select push_cursor as cursor, push_stopped_at is not null as "isStopped" from ecommerce_connection where ${ofConnection(service)}`)
+    select push_cursor as cursor, push_stopped_at is not null as "isStopped" from ecommerce_connection where ${isInMainConnection(service)}`)
 
 /** Moves the cursor, unless the connection has changed since. */
 export const movePushCursor = (db: Db, service: Service, from: string | null, to: string) =>
   db.run(
-    sql`update ecommerce_connection set push_cursor = ${to} where ${ofConnection(service)} and push_cursor is not distinct from ${from}::text`,
+    sql`update ecommerce_connection set push_cursor = ${to} where ${isInMainConnection(service)} and push_cursor is not distinct from ${from}::text`,
   )
 
 /** Stops the push until a person approves it. Returns false if it was stopped already. */
 export const stopPush = async (db: Db, service: Service): Promise<boolean> =>
   (await db.run(
-    sql`update ecommerce_connection set push_stopped_at = clock_timestamp() where ${ofConnection(service)} and push_stopped_at is null`,
+    sql`update ecommerce_connection set push_stopped_at = clock_timestamp() where ${isInMainConnection(service)} and push_stopped_at is null`,
   )) > 0
 
 /** Lets the push continue with the levels that are due now, although many fall to zero. */
 export const approvePush = (db: Db, service: Service) =>
   db.run(
-    sql`update ecommerce_connection set (push_stopped_at, push_approved_at) = (null, clock_timestamp()) where ${ofConnection(service)}`,
+    sql`update ecommerce_connection set (push_stopped_at, push_approved_at) = (null, clock_timestamp()) where ${isInMainConnection(service)}`,
   )
 
 /** Sets `stockPush` to `on` and approves the levels that are due now: a person has reviewed the dry run. */
 export const startPush = (db: Db, service: Service) =>
   db.run(sql`
     update ecommerce_connection
-       set (settings, push_stopped_at, push_approved_at) = (settings || '{"stockPush": "on"}', null, clock_timestamp()) where ${ofConnection(service)}`)
+       set (settings, push_stopped_at, push_approved_at) = (settings || '{"stockPush": "on"}', null, clock_timestamp()) where ${isInMainConnection(service)}`)
 
 /** Returns the services whose connection pushes stock, with their cursors. */
 export const listPushes = (db: Db) =>

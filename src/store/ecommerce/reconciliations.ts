@@ -1,10 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { type Db, sql } from '../../database/db.ts'
+import { type Db, type Sql, sql } from '../../database/db.ts'
 import { rfc3339 } from '../../database/rfc3339.ts'
 import { mainConnection } from '../../domain/ecommerce/connection-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { addJob } from '../jobs/jobs.ts'
 import { type PageRequest, readPage } from '../lists/page.ts'
+import { isInMainConnection } from './main-connection.ts'
 
 /** The job that compares our record of the platform's stock with the platform. */
 export const reconcileStockJob = 'reconcile-stock'
@@ -13,18 +14,17 @@ const retentionDays = 90
 /** A level that changed this long before the read may have been read before its change. */
 const marginSeconds = 60
 
-const ofConnection = ({ id }: Service) => sql`service_id = ${id} and connection_id = ${mainConnection}`
 const insertedKeys = ({ id }: Service) => sql`${id}, ${mainConnection}`
 
 /** Requests a reconciliation. Returns its ID, or undefined if the connection doesn't compare stock. */
 export async function queueReconciliation(tx: Db, service: Service): Promise<string | undefined> {
   const connection = await tx.row<{ isDryRun: boolean }>(sql`
     select settings->>'stockPush' = 'dryRun' as "isDryRun" from ecommerce_connection
-     where ${ofConnection(service)} and settings->>'stockPush' in ('dryRun', 'on')`)
+     where ${isInMainConnection(service)} and settings->>'stockPush' in ('dryRun', 'on')`)
   if (!connection) return
   await addJob(tx, service.id, reconcileStockJob)
   const queued = await tx.row<{ id: string }>(
-    sql`select reconciliation_id as id from ecommerce_reconciliation where ${ofConnection(service)} and state = 'queued'`,
+    sql`select reconciliation_id as id from ecommerce_reconciliation where ${isInMainConnection(service)} and state = 'queued'`,
   )
   return queued?.id ?? insertReconciliation(tx, service, { state: 'queued', isDryRun: connection.isDryRun })
 }
@@ -43,14 +43,14 @@ async function insertReconciliation(
 /** Begins the queued reconciliation, or a new one. Deletes old ones and what an interrupted one has left. Returns its ID. */
 export async function beginReconciliation(tx: Db, service: Service, isDryRun: boolean): Promise<string> {
   await tx.run(
-    sql`delete from ecommerce_reconciliation where ${ofConnection(service)} and started_at < now() - ${retentionDays} * interval '1 day'`,
+    sql`delete from ecommerce_reconciliation where ${isInMainConnection(service)} and started_at < now() - ${retentionDays} * interval '1 day'`,
   )
   await tx.run(sql`
-    update ecommerce_reconciliation set (state, ended_at, error) = ('failed', now(), 'The process has ended.') where ${ofConnection(service)} and state = 'running' and not is_partial`)
-  await tx.run(sql`delete from ecommerce_observed_level where ${ofConnection(service)}`)
+    update ecommerce_reconciliation set (state, ended_at, error) = ('failed', now(), 'The process has ended.') where ${isInMainConnection(service)} and state = 'running' and not is_partial`)
+  await tx.run(sql`delete from ecommerce_observed_level where ${isInMainConnection(service)}`)
   const queued = await tx.row<{ id: string }>(sql`
     update ecommerce_reconciliation set (state, started_at, is_dry_run) = ('running', clock_timestamp(), ${isDryRun})
-     where ${ofConnection(service)} and state = 'queued' returning reconciliation_id as id`)
+     where ${isInMainConnection(service)} and state = 'queued' returning reconciliation_id as id`)
   return queued?.id ?? insertReconciliation(tx, service, { state: 'running', isDryRun })
 }
 
@@ -82,6 +82,7 @@ interface Comparison {
  * Compares what was read with our record. A difference is drift, and the value that was read becomes the known one. Levels in flight, and
  * levels that changed while the platform was read, are skipped. New levels, and levels that must be read, adopt the value without drift.
  * Held levels are not pushed, so they can't drift. `selection`: compares the levels of these items only, with what was read by ID.
+ * Stores as `digests`, for each location, the sum of the hashes of all compared quantities: as we knew them, and as they were read.
  */
 export async function compareObservedLevels(
   tx: Db,
@@ -116,13 +117,20 @@ export async function compareObservedLevels(
               set digests = (select coalesce(jsonb_agg(to_jsonb(d) order by d."locationId"), '[]')
                                from (select location_id as "locationId", coalesce(sum(${hash('known')}), 0)::text as known, coalesce(sum(${hash('observed')}), 0)::text as observed
                                        from pairs where not is_recent and not must_read and hold_reason is null group by 1) d)
-            where ${ofConnection(service)} and reconciliation_id = ${reconciliationId} returning 1)
+            where ${isInMainConnection(service)} and reconciliation_id = ${reconciliationId} returning 1)
     select count(*) filter (where not is_recent)::integer as compared, count(*) filter (where is_recent)::integer as skipped,
            (select count(*) from drifted)::integer as drifted
       from pairs`)
   const unread = await tx.rows<{ itemId: string; locationId: string }>(
     sql`select item_id as "itemId", location_id as "locationId" from (${pairs}) p where is_recent and hold_reason is null order by 1, 2`,
   )
+  const added = await adoptObservedLevels(tx, service, pairs, observed)
+  if (!selection) await tx.run(sql`delete from ecommerce_observed_level where ${isInMainConnection(service)}`)
+  return { compared: 0, drifted: 0, skipped: 0, ...counts, added, unread }
+}
+
+/** Stores the quantities of the compared levels, and adds the levels that are new. Returns the number of new levels. */
+async function adoptObservedLevels(tx: Db, service: Service, pairs: Sql, observed: Sql): Promise<number> {
   await tx.run(sql`
     update ecommerce_level l
        set known_on_hand = p.on_hand, known_at = case when l.known_on_hand is distinct from p.on_hand then clock_timestamp() else l.known_at end,
@@ -133,14 +141,12 @@ export async function compareObservedLevels(
       from (${pairs}) p
      where l.service_id = ${service.id} and l.connection_id = ${mainConnection} and l.item_id = p.item_id and l.location_id = p.location_id and not p.is_recent
        and (l.must_read or (l.known_on_hand, l.observed_on_hand, l.observed_committed, l.observed_held_back) is distinct from (p.on_hand, p.on_hand, p.committed, p.held_back))`)
-  const added = await tx.run(sql`
+  return tx.run(sql`
     insert into ecommerce_level (service_id, connection_id, item_id, location_id, known_on_hand, known_at, observed_on_hand, observed_committed, observed_held_back, observed_at)
     select service_id, connection_id, item_id, location_id, on_hand, clock_timestamp(), on_hand, committed, held_back, clock_timestamp()
-      from ${observed} o where ${ofConnection(service)}
+      from ${observed} o where ${isInMainConnection(service)}
      order by item_id, location_id
     on conflict do nothing`)
-  if (!selection) await tx.run(sql`delete from ecommerce_observed_level where ${ofConnection(service)}`)
-  return { compared: 0, drifted: 0, skipped: 0, ...counts, added, unread }
 }
 
 /**
@@ -160,7 +166,9 @@ export async function compareLevelsOfItems(
   const { compared, drifted } = await compareObservedLevels(tx, service, id, selection)
   if (drifted) await endReconciliation(tx, service, id, { state: 'completed', counts: { compared, drifted } })
   else
-    await tx.run(sql`delete from ecommerce_reconciliation where ${ofConnection(service)} and reconciliation_id = ${id}`)
+    await tx.run(
+      sql`delete from ecommerce_reconciliation where ${isInMainConnection(service)} and reconciliation_id = ${id}`,
+    )
   return drifted ? id : undefined
 }
 
@@ -168,7 +176,7 @@ export async function compareLevelsOfItems(
 export const listDrift = (db: Db, service: Service, id: string) =>
   db.rows<{ itemId: string; locationId: string }>(sql`
     select item_id as "itemId", location_id as "locationId" from ecommerce_drift
-     where ${ofConnection(service)} and reconciliation_id = ${id} and changed_by is null order by 1, 2 limit ${maxAuthors}`)
+     where ${isInMainConnection(service)} and reconciliation_id = ${id} and changed_by is null order by 1, 2 limit ${maxAuthors}`)
 
 /** Drifted levels of one reconciliation whose authors are read. */
 const maxAuthors = 1_000
@@ -183,7 +191,7 @@ export const storeAuthors = (
   db.run(sql`
     update ecommerce_drift d set changed_by = left(a."changedBy", 250)
       from json_to_recordset(${JSON.stringify(authors)}) as a ("itemId" text, "locationId" text, "changedBy" text)
-     where ${ofConnection(service)} and reconciliation_id = ${id} and d.item_id = a."itemId" and d.location_id = a."locationId"`)
+     where ${isInMainConnection(service)} and reconciliation_id = ${id} and d.item_id = a."itemId" and d.location_id = a."locationId"`)
 
 export const endReconciliation = (
   db: Db,
@@ -204,7 +212,7 @@ export const endReconciliation = (
   db.run(sql`
     update ecommerce_reconciliation
        set (state, ended_at, counts, differences, error) = (${state}, clock_timestamp(), ${JSON.stringify(counts)}::jsonb, ${JSON.stringify(differences)}::jsonb, ${error})
-     where ${ofConnection(service)} and reconciliation_id = ${id}`)
+     where ${isInMainConnection(service)} and reconciliation_id = ${id}`)
 
 /** Days for which a dry run permits the first push. */
 export const dryRunDays = 7
@@ -213,7 +221,7 @@ export const dryRunDays = 7
 export const hasRecentDryRun = async (db: Db, service: Service): Promise<boolean> =>
   (await db.run(sql`
     select from ecommerce_reconciliation
-     where ${ofConnection(service)} and is_dry_run and state = 'completed' and ended_at > now() - ${dryRunDays} * interval '1 day' limit 1`)) >
+     where ${isInMainConnection(service)} and is_dry_run and state = 'completed' and ended_at > now() - ${dryRunDays} * interval '1 day' limit 1`)) >
   0
 
 const getCount = (name: string) => sql`coalesce((counts->>${name})::integer, 0)`
@@ -228,14 +236,14 @@ const reconciliationRecord = sql`
 /** Returns the record of the newest complete reconciliation. */
 export const findNewestReconciliation = (db: Db, service: Service) =>
   db.row<{ record: string }>(
-    sql`select ${reconciliationRecord} as record from ecommerce_reconciliation where ${ofConnection(service)} and not is_partial order by started_at desc limit 1`,
+    sql`select ${reconciliationRecord} as record from ecommerce_reconciliation where ${isInMainConnection(service)} and not is_partial order by started_at desc limit 1`,
   )
 
 /** The table with the times of reconciliations, for the lists of this folder: all show the current state. */
 export const reconciliationTimes = sql`(select service_id, started_at as changed_at from ecommerce_reconciliation) reconciliation_time`
 
 /** Returns a page of `StockReconciliation`s, newest first. A bulk export returns the oldest first. */
-export const reconciliationPage = (db: Db, service: Service, page: PageRequest) =>
+export const readReconciliationPage = (db: Db, service: Service, page: PageRequest) =>
   readPage(
     db,
     service,
@@ -262,7 +270,7 @@ const driftRecord = sql`
      known_on_hand as "knownOnHand", observed_on_hand as "observedOnHand", changed_by as "changedBy") r)`
 
 /** Returns a page of the `StockDrift` of a reconciliation, by item and location. */
-export const driftPage = (db: Db, service: Service, reconciliationId: string, page: PageRequest) =>
+export const readDriftPage = (db: Db, service: Service, reconciliationId: string, page: PageRequest) =>
   readPage(
     db,
     service,
@@ -281,5 +289,5 @@ export const driftPage = (db: Db, service: Service, reconciliationId: string, pa
 /** True if there is such a reconciliation. */
 export const reconciliationExists = async (db: Db, service: Service, id: string): Promise<boolean> =>
   (await db.run(
-    sql`select from ecommerce_reconciliation where ${ofConnection(service)} and reconciliation_id = ${id}`,
+    sql`select from ecommerce_reconciliation where ${isInMainConnection(service)} and reconciliation_id = ${id}`,
   )) > 0

@@ -5,9 +5,8 @@ import type { LevelState } from '../../domain/ecommerce/ecommerce-status.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { filter, type PageRequest, readPage } from '../lists/page.ts'
 import { type NettingRules, selectFacts } from './levels.ts'
+import { isInMainConnection } from './main-connection.ts'
 import { reconciliationTimes } from './reconciliations.ts'
-
-const ofConnection = ({ id }: Service) => sql`service_id = ${id} and connection_id = ${mainConnection}`
 
 const state = sql`
   case when idempotency_key is not null then 'inFlight' when due_at is not null then 'due' when hold_reason is not null then 'held' else 'inStep' end`
@@ -28,9 +27,9 @@ export const countLevels = async (db: Db, service: Service): Promise<LevelCounts
            coalesce(sum(n) filter (where state = 'inStep'), 0)::integer as "inStep",
            coalesce(json_agg(json_build_object('reason', reason, 'levels', n) order by reason) filter (where state = 'held'), '[]') as held,
            coalesce(floor(extract(epoch from now() - min(oldest))), 0)::integer as "lagSeconds",
-           (select count(*) from ecommerce_commitment where ${ofConnection(service)})::integer as "openCommitments"
+           (select count(*) from ecommerce_commitment where ${isInMainConnection(service)})::integer as "openCommitments"
       from (select ${state} as state, case when due_at is null then hold_reason end as reason, count(*) as n, min(due_at) as oldest
-              from ecommerce_level where ${ofConnection(service)} group by 1, 2) s`)) ?? {
+              from ecommerce_level where ${isInMainConnection(service)} group by 1, 2) s`)) ?? {
     due: 0,
     held: [],
     inFlight: 0,
@@ -61,11 +60,11 @@ interface LevelFilter {
 }
 
 /** Returns a page of `PlatformLevel`s, by item and location. */
-export const levelPage = (
+export const readLevelPage = (
   db: Db,
   service: Service,
   rules: NettingRules,
-  { state: only, reason, itemId }: LevelFilter,
+  { state: requestedState, reason, itemId }: LevelFilter,
   page: PageRequest,
 ) =>
   readPage(
@@ -79,7 +78,7 @@ export const levelPage = (
       key: sql`location_id`,
       live: true,
       where: sql`
-        and connection_id = ${mainConnection} ${filter(only, value => conditions[value])}
+        and connection_id = ${mainConnection} ${filter(requestedState, value => conditions[value])}
         ${filter(reason, value => sql`and hold_reason = ${value}`)} ${filter(itemId, value => sql`and item_id = ${value}`)}`,
     },
     page,

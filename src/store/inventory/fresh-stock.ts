@@ -19,8 +19,8 @@ export const findOrderSkuIds = async (db: Db, service: Service, orderId: string)
   ).map(({ skuId }) => skuId)
 
 /**
- * Fetches the complete stock of some SKUs and stores it. A location that is not among the rows has no units left, or fewer than none.
- * Unknown locations are skipped.
+ * Fetches the complete stock of some SKUs and stores it. The back office omits locations without units, so a known location that is not among
+ * the rows has at most 0 units. Skips locations that Tillbridge doesn't know.
  */
 export async function refreshStock(
   db: Database,

@@ -13,6 +13,7 @@ interface ReservedUnits {
 
 export interface ReservationLine extends ReservedUnits {
   sequence: number
+  /** Units that the client requested. `quantity` is lower if fewer could be reserved. */
   requested: number
 }
 

@@ -56,7 +56,7 @@ interface PositionedTimestamp {
 
 /**
  * Reads the newest change within the commit watermark, from the primary. Concurrent first pages of a list share the query. It can lack a
- * change that commits between its snapshot and its look at the locks. The page has this change, because a later statement reads it
+ * change that commits between its snapshot and its check of the locks. The page has this change, because a later statement reads it
  * (contributing/decisions/0002).
  */
 const readNewest = (db: Db, service: Service, list: List, withTombstones: boolean): Promise<PositionedTimestamp> =>

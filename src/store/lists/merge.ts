@@ -11,7 +11,7 @@ export interface MergeTable {
   /** All merged columns, including `service_id` and the key. At most 53 (`maxColumns`). */
   columns: readonly string[]
   /** Defaults of a new row. */
-  fresh?: object
+  defaults?: object
   /** Columns computed from other columns of the merged row, as SQL that names those without an alias. */
   derived?: Readonly<Record<string, string>>
 }
@@ -24,7 +24,7 @@ type MergeRow = object & SourceDated
  * merged row is named `alias`, the stored row `old`. `source.source_changed_at` is the change time in the source, or null.
  */
 export function mergeRows(service: Service, table: MergeTable, rows: readonly MergeRow[], alias: string): Sql {
-  const { name, key, columns, fresh = {}, derived = {} } = table
+  const { name, key, columns, defaults = {}, derived = {} } = table
   const { json, masks, times } = encodeRows(columns, rows)
   // To find an element of an array with nulls, PostgreSQL scans it from its start, for each row. So omit the array if no row has a time.
   const sourceChangedAt = times.some(Boolean) ? sql`(${times}::timestamp[])[new.ordinality]` : sql`null::timestamp`
@@ -38,20 +38,20 @@ export function mergeRows(service: Service, table: MergeTable, rows: readonly Me
   const outputColumns = columns.map(column => (column in derived ? `${derived[column]} as ${column}` : column))
   // In this order: new rows over their defaults, stored rows, masks and times, and the merged row with its derived columns.
   return sql`
-    json_populate_recordset((select json_populate_record(null::${raw(name)}, ${JSON.stringify(fresh)})), ${json}) with ordinality new
+    json_populate_recordset((select json_populate_record(null::${raw(name)}, ${JSON.stringify(defaults)})), ${json}) with ordinality new
     left join ${raw(name)} old on old.service_id = ${opaqueServiceId(service)} and ${raw(key.map(column => `old.${column} = new.${column}`).join(' and '))}
     cross join lateral ${materialized(sql`select (${masks}::bigint[])[new.ordinality] as mask, ${sourceChangedAt} as source_changed_at`)} source
     cross join lateral (select ${raw(outputColumns.join(', '))} from ${materialized(sql`select ${joinSql(values)}`)} merged_row) ${raw(alias)}`
 }
 
-/** A row with a new key, for a `from` clause. Missing columns have the default of `fresh`, or null. */
+/** A row with a new key, for a `from` clause. Missing columns have the default of `defaults`, or null. */
 export function newRow(
   service: Service,
-  { name, columns, fresh, derived = {} }: MergeTable,
+  { name, columns, defaults, derived = {} }: MergeTable,
   row: object,
   alias: string,
 ): Sql {
-  const fullRow = { ...fresh, ...getColumnValues(columns, row), service_id: service.id }
+  const fullRow = { ...defaults, ...getColumnValues(columns, row), service_id: service.id }
   const outputColumns = columns.map(column => (column in derived ? `${derived[column]} as ${column}` : column))
   return sql`
     (select ${raw(outputColumns.join(', '))} from json_populate_record(null::${raw(name)}, ${JSON.stringify(fullRow)})) ${raw(alias)}`
@@ -69,8 +69,8 @@ const joinSql = (items: readonly Sql[]) => items.reduce((all, item) => sql`${all
 
 /** SQL condition: true if a merged row, named `alias`, is new or differs from the stored row. */
 export const isDifferent = (table: MergeTable, alias: string): Sql => {
-  const { of } = buildColumnLists({ columns: listValueColumns(table) })
-  return sql`(old.service_id is null or (${of(alias)}) is distinct from (${of('old')}))`
+  const { qualify } = buildColumnLists({ columns: listValueColumns(table) })
+  return sql`(old.service_id is null or (${qualify(alias)}) is distinct from (${qualify('old')}))`
 }
 
 /** A written row: its key, and whether it is new. */
@@ -81,13 +81,13 @@ export type Merged<Key extends string> = Record<Key, string> & { inserted: boole
  * the change timestamp, if the table has one.
  */
 export function upsertMerged(service: Service, table: MergeTable, rows: readonly MergeRow[], change?: Change): Sql {
-  const { list, of } = buildColumnLists(table)
+  const { list, qualify } = buildColumnLists(table)
   const timestamp = change
     ? { list: sql`, changed_at`, at: sql`, ${change.at}::timestamptz` }
     : { list: sql``, at: sql`` }
   return sql`
     insert into ${raw(table.name)} (${list}${timestamp.list})
-    select ${of('merged_row')}${timestamp.at} from ${mergeRows(service, table, rows, 'merged_row')} where ${isDifferent(table, 'merged_row')}
+    select ${qualify('merged_row')}${timestamp.at} from ${mergeRows(service, table, rows, 'merged_row')} where ${isDifferent(table, 'merged_row')}
     ${onConflictUpdate(table, change ? ['changed_at'] : [])}
     returning ${raw(table.key.join(', '))}, (xmax = 0) as inserted`
 }
@@ -98,17 +98,17 @@ export function onConflictUpdate(table: MergeTable, alsoWritten: readonly string
   const compared = buildColumnLists({ columns: listValueColumns(table) })
   return sql`
     on conflict (service_id, ${raw(table.key.join(', '))}) do update set (${written.list}) = row(${written.excluded})
-      where (${compared.of(table.name)}) is distinct from (${compared.excluded})`
+      where (${compared.qualify(table.name)}) is distinct from (${compared.excluded})`
 }
 
 /** The value columns: those other than `service_id` and the key. */
 const listValueColumns = ({ key, columns }: MergeTable) =>
   columns.filter(column => column !== 'service_id' && !key.includes(column))
 
-/** The columns of a table for an upsert: as a list, qualified by `alias`, and qualified by `excluded`. */
+/** The columns of a table for an upsert: as a list, qualified by an alias (`qualify`), and qualified by `excluded`. */
 export const buildColumnLists = ({ columns }: Pick<MergeTable, 'columns'>) => ({
   list: raw(columns.join(', ')),
-  of: (alias: string) => raw(columns.map(column => `${alias}.${column}`).join(', ')),
+  qualify: (alias: string) => raw(columns.map(column => `${alias}.${column}`).join(', ')),
   excluded: raw(columns.map(column => `excluded.${column}`).join(', ')),
 })
 

@@ -46,8 +46,8 @@ export async function checkMappings(db: Database, service: Service, options: Che
       runPaced,
       report,
     )
-    const there = { table: sql`ecommerce_item`, key: sql`ecommerce_id`, where: sql`and kind = ${kind}`, stock }
-    await checkSide(db, service, { kind, side: 'there', ...there }, runPaced, done => report(recordCount + done))
+    const items = { table: sql`ecommerce_item`, key: sql`ecommerce_id`, where: sql`and kind = ${kind}`, stock }
+    await checkSide(db, service, { kind, side: 'there', ...items }, runPaced, done => report(recordCount + done))
     await db.run(sql`
       insert into mapping_check (service_id, kind, changed_at) values (${service.id}, ${kind}, now())
       on conflict (service_id, kind) do update set changed_at = excluded.changed_at`)
@@ -70,6 +70,7 @@ type RunPaced = <T>(work: () => Promise<T>) => Promise<T>
 
 interface CheckedSide {
   kind: MappedKind
+  /** `here`: our records. `there`: the items of the platform. */
   side: 'here' | 'there'
   table: Sql
   key: Sql

@@ -43,7 +43,11 @@ const upsertIfChanged = sql`
    where (f.state, f.ecommerce_id, f.suggestion, f.evidence, f.units_in_stock, f.units_sold)
          is distinct from (excluded.state, excluded.ecommerce_id, excluded.suggestion, excluded.evidence, excluded.units_in_stock, excluded.units_sold)`
 
-/** Checks the records with these IDs. `stock`: the units of each store, as JSON. */
+/**
+ * Checks the records with these IDs. `stock`: the units of each store, as JSON.
+ * Aliases: `h` is a record (`Side.here`) with the normalized forms of all its values (`near`). `t` has the number of platform items with its
+ * platform ID (`times`). `n` has its near matches. `j` has all of these and the resulting state.
+ */
 export const checkRecords = (
   tx: Db,
   service: Service,
@@ -100,13 +104,13 @@ export async function checkPlatformItems(
     on conflict do nothing`)
 }
 
-/** Checks records again, the platform items that were or are now suggested for them, and the platform items `there`. */
+/** Checks records again, the platform items that were or are now suggested for them, and the platform items with these IDs. */
 export async function recheckRecords(
   tx: Db,
   service: Service,
   kind: MappedKind,
   ids: readonly string[],
-  there: readonly string[] = [],
+  ecommerceIds: readonly string[] = [],
 ): Promise<void> {
   const listSuggested = async () =>
     (
@@ -116,7 +120,7 @@ export async function recheckRecords(
     ).map(({ suggestion }) => suggestion)
   const before = await listSuggested()
   await checkRecords(tx, service, kind, ids)
-  await checkPlatformItems(tx, service, kind, [...new Set([...there, ...before, ...(await listSuggested())])])
+  await checkPlatformItems(tx, service, kind, [...new Set([...ecommerceIds, ...before, ...(await listSuggested())])])
 }
 
 /** Checks every record that changed mappings affect. `ecommerceIds`: their platform IDs before and after. Needs `lockMappingCheck`. */

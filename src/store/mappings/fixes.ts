@@ -56,7 +56,7 @@ export const recordUndo = (tx: Db, service: Service, fixId: string) =>
     update mapping_fix set undone_at = now() where service_id = ${service.id} and fix_id = ${fixId} returning ${fixRecord} as record`)
 
 /** Returns a page of fixes, newest first. A bulk export returns the oldest first. */
-export const fixPage = (db: Db, service: Service, request: PageRequest) =>
+export const readFixPage = (db: Db, service: Service, request: PageRequest) =>
   readPage(
     db,
     service,

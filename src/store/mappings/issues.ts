@@ -22,7 +22,7 @@ export const issueRecord = (kind: MappedKind) => {
 }
 
 /** Returns a page of `MappingIssue`s of one kind, problems first, optionally of one state. */
-export const issuePage = (
+export const readIssuePage = (
   db: Db,
   service: Service,
   kind: MappedKind,

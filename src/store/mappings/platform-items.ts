@@ -12,6 +12,7 @@ export interface EcommerceItem {
   /** Null: records can't be mapped to the item, so it is skipped. */
   ecommerceId: string | null
   name: string | null
+  /** A further value by which records and items are compared, such as a barcode or an email address. */
   other: string | null
 }
 

@@ -6,7 +6,7 @@ import { createSlot, getKeysName } from './replication.ts'
 /** Messages that are read at a time. A larger transaction is read completely. */
 const maxMessages = 20_000
 
-/** Starts to record the keys of the service's written rows at the source. Waits for running transactions. */
+/** Starts to record the keys of the service's written rows at the source. Waits for running transactions. `name`: see `getMoveName`. */
 export async function captureChangedKeys(
   source: Database,
   name: string,
@@ -33,6 +33,7 @@ export async function readChangedKeys(source: Database, name: string, lsn: strin
 /** Reads the keys in a message of `pgoutput` (PostgreSQL's manual, 55.9: logical replication message formats). */
 function parseMessage(data: Buffer, tables: Map<number, KeySet>, keys: ReadonlyMap<string, KeySet>) {
   const kind = String.fromCharCode(data[0] ?? 0)
+  // `R` gives the number and the name of a table. `I`, `U` and `D` are an insert, update and delete in the table with a number.
   if (kind === 'R') {
     const [, end] = parseCString(data, 5)
     const table = keys.get(parseCString(data, end)[0])

@@ -51,11 +51,11 @@ async function digestParts(db: Db, { serviceId }: MovedService, table: Table) {
 }
 
 /** Returns key and digest of each row in some parts of a table. */
-async function digestRows(db: Db, { serviceId }: MovedService, table: Table, some: readonly number[]) {
+async function digestRows(db: Db, { serviceId }: MovedService, table: Table, parts: readonly number[]) {
   const key = table.key.map(column => `${column}::text`).join(', ')
   const rows = await db.rows<{ key: string[]; digest: string }>(sql`
     select array[${raw(key)}] as key, ${selectDigest(table)}::text as digest
-      from ${raw(table.name)} where service_id = ${serviceId} and ${selectPart(table)} = any(${some})`)
+      from ${raw(table.name)} where service_id = ${serviceId} and ${selectPart(table)} = any(${parts})`)
   return new Map(rows.map(({ key: values, digest }) => [JSON.stringify(values), digest]))
 }
 
@@ -66,11 +66,12 @@ export async function findDifferences(
   table: Table,
 ): Promise<KeySet> {
   const readBoth = <T>(read: (db: Db) => Promise<Map<T, string>>) => Promise.all([read(source), read(target)])
-  const some = compareMaps(...(await readBoth(db => digestParts(db, move, table))))
-  return new Set(some.length ? compareMaps(...(await readBoth(db => digestRows(db, move, table, some)))) : [])
+  const parts = findDifferentKeys(...(await readBoth(db => digestParts(db, move, table))))
+  return new Set(parts.length ? findDifferentKeys(...(await readBoth(db => digestRows(db, move, table, parts)))) : [])
 }
 
-const compareMaps = <T>(source: ReadonlyMap<T, string>, target: ReadonlyMap<T, string>) => [
+/** Returns the keys whose digests differ, or that only one of the maps has. */
+const findDifferentKeys = <T>(source: ReadonlyMap<T, string>, target: ReadonlyMap<T, string>) => [
   ...[...source].filter(([key, value]) => target.get(key) !== value).map(([key]) => key),
   ...[...target.keys()].filter(key => !source.has(key)),
 ]

@@ -79,10 +79,10 @@ export async function undoMove({ control, source, target }: MoveDatabases, move:
     await requireOwnership(control, move)
     await stopReplication({ control, source }, move)
   }
-  const isComing = sql`service_id = ${move.serviceId} and move_state = 'incoming'`
-  if (await target.row(sql`select true as "is" from service where ${isComing}`)) {
+  const isIncoming = sql`service_id = ${move.serviceId} and move_state = 'incoming'`
+  if (await target.row(sql`select true as "is" from service where ${isIncoming}`)) {
     await purgeRows(target, { id: move.serviceId }, undefined, signal)
-    await target.run(sql`delete from service where ${isComing}`)
+    await target.run(sql`delete from service where ${isIncoming}`)
   }
   await endMove(control, move)
 }

@@ -9,7 +9,7 @@ import { filter, type PageRequest, readPage } from '../lists/page.ts'
 /** An amount of an order `o`, with the decimals of its currency. */
 export const orderMoney = (amount: Sql) => sql`round(${amount}, o.decimals)::text`
 
-/** Rows as a JSON array of objects. The alias of `source` is `each`. */
+/** SQL for the rows of a select as a JSON array of objects. */
 export const jsonArray = (source: Sql) =>
   sql`(select coalesce('[' || string_agg(row_to_json(item)::text, ',') || ']', '[]')::json from (${source}) item)`
 
@@ -63,7 +63,7 @@ interface Filters {
   id?: string
 }
 
-/** True if an order `o` sold a gift voucher of a back office: its customer is the recipient, for whom it may be a surprise. */
+/** SQL: true if an order `o` sold a gift voucher of a back office, otherwise null. The order's customer is the recipient, so it may be a surprise. */
 const hasSoldVoucher = sql`
   (select true from upstream_voucher_sale s where s.service_id = o.service_id and s.order_number = o.order_number)`
 
@@ -80,8 +80,8 @@ export const readOrderPage = (db: Db, service: Service, { customerId, id }: Filt
       live: true,
       descending: !request.asLines,
       where: sql`
-        ${filter(customerId, of => sql`and customer_id = ${of} and ${hasSoldVoucher} is null`)}
-        ${filter(id, is => sql`and id = ${is}`)}`,
+        ${filter(customerId, value => sql`and customer_id = ${value} and ${hasSoldVoucher} is null`)}
+        ${filter(id, value => sql`and id = ${value}`)}`,
     },
     request,
   )
@@ -98,7 +98,7 @@ export async function reassignOrders(tx: Db, service: Service, ids: readonly str
        and not exists (select from customer c where c.service_id = o.service_id and c.id = o.customer_id)`)
 }
 
-/** Returns condition of these orders are stored, with their customer. A null customer was erased. */
+/** Returns the orders with these IDs, with their customer. Omits unknown IDs. A null customer was erased. */
 export const findOrdersById = (db: Db, service: Service, ids: readonly string[]) =>
   db.rows<{ id: string; customerId: string | null }>(sql`
     select id, customer_id as "customerId" from sales_order where service_id = ${service.id} and id = any(${ids})`)
@@ -155,7 +155,7 @@ export const readPickupStatus = async (tx: Db, service: Service, order: LockedOr
         from sales_order where service_id = ${service.id} and id = ${order.id}`)
   )?.status ?? 'processing'
 
-/** Sets the time at which an order became ready or was collected: that of its last change. */
+/** Sets the time at which an order became ready or was collected to the order's change timestamp. */
 export const setPickupStatus = (tx: Db, service: Service, order: LockedOrder, status: 'ready' | 'collected') =>
   tx.run(sql`
     update sales_order set ${status === 'ready' ? sql`ready_at` : sql`collected_at`} = changed_at

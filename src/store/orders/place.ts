@@ -27,7 +27,10 @@ export interface SoldVariant {
   allowBackorder?: boolean
 }
 
-/** Looks up product and colour by key: a plan cached while there were few rows would continue to read all colours of the service. */
+/**
+ * Returns the SKUs with their current prices. Omits unknown SKUs. Looks up product and colour by key: a plan cached while there were few rows
+ * would continue to read all colours of the service.
+ */
 export const findVariants = (tx: Db, service: Service, skus: readonly string[], decimals: number) =>
   tx.rows<SoldVariant>(sql`
     select v.sku, v.sku_id as "skuId", round(v.price, ${decimals}::integer)::text as price, p.product_code as "productCode", p.name as "productName",

@@ -49,7 +49,7 @@ export const findReturn = (db: Db, service: Service, id: string) =>
   )
 
 /** Returns a page of an order's returns, oldest first. */
-export const returnPage = (db: Db, service: Service, { orderId }: { orderId: string }, request: PageRequest) =>
+export const readReturnPage = (db: Db, service: Service, { orderId }: { orderId: string }, request: PageRequest) =>
   readPage(
     db,
     service,
@@ -301,10 +301,10 @@ const markReturnedLines = (tx: Db, service: Service, returnId: string) =>
 export const markReturnedSequences = (tx: Db, service: Service, order: LockedOrder, sequences: readonly number[]) =>
   markReturned(tx, service, sql`l.order_id = ${order.id} and l.sequence = any(${sequences})`)
 
-const markReturned = (tx: Db, service: Service, which: Sql) =>
+const markReturned = (tx: Db, service: Service, condition: Sql) =>
   tx.run(sql`
     update order_line l set status = ${lineTransitions.receiveReturn.to}
-     where l.service_id = ${service.id} and l.status = ${lineTransitions.receiveReturn.from} and l.returned = l.shipped and ${which}
+     where l.service_id = ${service.id} and l.status = ${lineTransitions.receiveReturn.from} and l.returned = l.shipped and ${condition}
        and not exists (select from return_line b join sales_return r on r.service_id = b.service_id and r.id = b.return_id
                         where b.service_id = l.service_id and b.order_id = l.order_id and b.order_sequence = l.sequence and r.status = 'requested'
                           and not b.is_cancelled)`)

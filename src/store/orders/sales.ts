@@ -23,8 +23,8 @@ export interface Sale {
 }
 
 /**
- * Adds the sale of shipped units: it appears in the purchase history and in `GET /orders/transactions/search`. Adds none if an import has
- * already brought the sale of this order. Taxes on top of the prices are part of the first sale.
+ * Adds the sale of shipped units: it appears in the purchase history and in `GET /orders/transactions/search`. Adds none if the sale of this
+ * order was imported. Taxes on top of the prices are part of the first sale.
  */
 export const addSale = (
   tx: Db,

@@ -159,7 +159,7 @@ function writeTransactions(
         = (excluded.customer_id, excluded.order_number, excluded.sale_date, excluded.changed_at, excluded.source_changed_at, excluded.record)`)
 }
 
-/** JSON without closing brace: the change timestamp isByChange. */
+/** JSON without closing brace: the change timestamp is appended. */
 const withoutBrace = (transaction: StoredTransaction) => JSON.stringify(transaction).slice(0, -1)
 
 /**
@@ -211,7 +211,7 @@ const bySale = { column: sql`sale_date`, type: 'timestamp' } as const
 /** Returns a page of transactions, in an order that an index serves. The ID breaks ties. */
 export function readTransactionPage(db: Db, service: Service, filters: Filters, request: PageRequest) {
   const { customerId, ascending } = filters
-  const customerParams = filter(customerId, id => sql`and customer_id = ${id}`)
+  const isOfCustomer = filter(customerId, id => sql`and customer_id = ${id}`)
   const isByChange = ascending === undefined && filters.updatedAfter !== undefined
   const changedAfter = isByChange ? filters.updatedAfter : undefined
   const changed = between(
@@ -233,7 +233,7 @@ export function readTransactionPage(db: Db, service: Service, filters: Filters, 
   } as const
   const newestFirst = !isByChange && !(ascending ?? request.asLines)
   const [order, rangeOfOrder, scanFilter] = isByChange ? [byChangeTimestamp, changed, sold] : [bySale, sold, changed]
-  const source = { ...list, order, descending: newestFirst, where: sql`${customerParams} ${rangeOfOrder ?? sql``}` }
+  const source = { ...list, order, descending: newestFirst, where: sql`${isOfCustomer} ${rangeOfOrder ?? sql``}` }
   if (!scanFilter) return readPage(db, service, source, request)
   return readFilteredScan(
     db,

@@ -30,20 +30,20 @@ export async function erase(
   id: string,
   requireMatch: (record: string) => void,
 ): Promise<Erasure | undefined> {
-  const customerParams = sql`service_id = ${service.id} and id = ${id}`
+  const isCustomer = sql`service_id = ${service.id} and id = ${id}`
   // Waits for writes that have locked the customer. Later writes do not find the customer.
   const lockPerson = () =>
     tx.row<Person>(sql`
-      select ${customerJson} as record, email, concat_ws(' ', firstname, surname) as name, address_line1 as "addressLine1" from customer where ${customerParams} for update`)
+      select ${customerJson} as record, email, concat_ws(' ', firstname, surname) as name, address_line1 as "addressLine1" from customer where ${isCustomer} for update`)
   const customer = await lockPerson()
-  const isFormer = await tx.row(sql`select true as former from former_customer where ${customerParams} for update`)
+  const isFormer = await tx.row(sql`select true as former from former_customer where ${isCustomer} for update`)
   // A concurrent import may be restoring the customer. After waiting for it, the customer exists and is no longer a former customer.
   const person = customer ?? (isFormer ? undefined : await lockPerson())
   if (person) requireMatch(person.record)
   if (person || isFormer) {
     const recheckOthers = await eraseCustomerMappings(tx, service, id)
     await removeCustomers(tx, service, [id])
-    await tx.run(sql`delete from former_customer where ${customerParams}`)
+    await tx.run(sql`delete from former_customer where ${isCustomer}`)
     await recheckOthers()
     await tx.run(sql`insert into erasure (service_id, customer_id) values (${service.id}, ${id})`)
     await tx.run(sql`delete from consent_change where service_id = ${service.id} and customer_id = ${id}`)

@@ -6,7 +6,7 @@ import type { Page, PageRequest } from '../lists/page.ts'
 import { selectVoucherEmails } from '../mail/emails.ts'
 import { selectEcommerceItems, selectMappingHistory } from '../mappings/customers.ts'
 import { jsonArray, readOrderPage } from '../orders/orders.ts'
-import { returnPage } from '../orders/returns.ts'
+import { readReturnPage } from '../orders/returns.ts'
 import { readTransactionPage } from '../orders/transactions.ts'
 import { findRewardAccount } from '../rewards/rewards.ts'
 
@@ -30,7 +30,7 @@ export async function exportPersonalData(
        and exists (select from sales_return r where r.service_id = o.service_id and r.order_id = o.id) order by placed_at desc`)
   const returns: string[] = []
   for (const { id: orderId } of orderIds)
-    returns.push(...(await readAllPages(request => returnPage(db, service, { orderId }, request))))
+    returns.push(...(await readAllPages(request => readReturnPage(db, service, { orderId }, request))))
   const transactions = await readAllPages(request => readTransactionPage(db, service, { customerId: id }, request))
   const account = await findRewardAccount(db, service, { customerId: id })
   const { consent, vouchers, ecommerce, issues, fixes } = (await readOtherData(db, service, id)) ?? {}

@@ -45,9 +45,9 @@ export interface Block {
   /** Entries that are not encoded yet. */
   latest: LogEntry[]
   lines: string[]
-  /** Hashes of values that rarely repeat. */
+  /** Hashes of values that rarely repeat, for the block's Bloom filter (`buildMarks`). */
   marks: number[]
-  /** Values that repeat in many entries. */
+  /** Values that repeat in many entries. They are hashed once per block, for the same filter. */
   common: Set<string>
 }
 
@@ -56,13 +56,14 @@ const maxEntries = 500
 
 export const isFull = ({ count }: Block) => count >= maxEntries
 
-const ownPrefix = randomBytes(6).toString('hex')
+/** Distinguishes the block IDs of this process from those of others. */
+const processPrefix = randomBytes(6).toString('hex')
 let blocks = 0
 
 export const createBlock = (serviceId: number, second: string): Block => ({
   serviceId,
   second,
-  id: `${ownPrefix}-${(++blocks).toString(36).padStart(7, '0')}`,
+  id: `${processPrefix}-${(++blocks).toString(36).padStart(7, '0')}`,
   count: 0,
   answered: 0,
   rejected: 0,
@@ -74,8 +75,8 @@ export const createBlock = (serviceId: number, second: string): Block => ({
   common: new Set(),
 })
 
-export function addEntry(block: Block, line: LogEntry) {
-  block.latest.push(line)
+export function addEntry(block: Block, entry: LogEntry) {
+  block.latest.push(entry)
   block.count++
   if (block.latest.length >= entriesPerEncoding) encodeEntries(block)
 }
@@ -87,9 +88,9 @@ const entriesPerEncoding = 100
 function encodeEntries(block: Block) {
   const { latest, lines, marks, common } = block
   let last: LogEntry | undefined
-  for (const line of latest) {
-    const { at, requestId, username, operation, path, subject, status, code, keyHash } = line
-    const { milliseconds, statements, databaseMs, steps, isConsole, fields } = line
+  for (const entry of latest) {
+    const { at, requestId, username, operation, path, subject, status, code, keyHash } = entry
+    const { milliseconds, statements, databaseMs, steps, isConsole, fields } = entry
     const other = subject === path ? undefined : subject
     lines.push(
       // biome-ignore format: as the view request_log counts them
@@ -100,13 +101,13 @@ function encodeEntries(block: Block) {
     marks.push(hashText(requestId), hashText(path))
     if (other !== undefined) marks.push(hashText(other))
     if (keyHash !== undefined) marks.push(hashText(keyHash))
-    if (!isConsole) countEntry(block, line)
+    if (!isConsole) countEntry(block, entry)
     if (last?.operation !== operation || last.username !== username || last.status !== status || last.code !== code) {
       common.add(operation).add(username).add(String(status))
       if (status >= 400) common.add(failedMark)
       if (code !== undefined) common.add(code)
     }
-    last = line
+    last = entry
   }
   latest.length = 0
 }
@@ -126,7 +127,7 @@ const toTenths = (milliseconds: number) => Math.round(10 * milliseconds)
 /** The mark of entries with an error. */
 const failedMark = 'failed'
 
-/** With 16 bits per value, of which four are set, one in 400 blocks is read unnecessarily. */
+/** Size of a Bloom filter per value. With 16 bits, of which four are set, one in 400 blocks is read unnecessarily. */
 const bytesPerMark = 2
 /** Returns a 32-bit hash of a text (FNV-1a), faster in JavaScript than Node's native hashes. */
 function hashText(text: string) {
@@ -138,6 +139,7 @@ function hashText(text: string) {
 const probes = [0, 1, 2, 3]
 const getProbe = (hash: number, probe: number) => (hash + Math.imul(probe, (hash >>> 15) | 1)) >>> 0
 
+/** Returns the Bloom filter of the values in a block, in base64. */
 function buildMarks({ marks, common }: Block) {
   const hashes = [...marks, ...[...common].map(hashText)]
   const bytes = Buffer.alloc(bytesPerMark * hashes.length)
@@ -162,7 +164,7 @@ export const mayHaveFailed = mayHave(failedMark)
 
 /** SQL for a latency histogram from the count of each class, numbered from 1. */
 export const sumDurations = (toCount: (position: Sql) => Sql): Sql =>
-  sql`array[${latencyPositions.map(toCount).reduce((all, each) => sql`${all}, ${each}`)}]::integer[]`
+  sql`array[${latencyPositions.map(toCount).reduce((all, count) => sql`${all}, ${count}`)}]::integer[]`
 
 const latencyPositions = Array.from({ length: latencyClasses }, (_, i) => raw(String(i + 1)))
 

@@ -10,7 +10,7 @@ import {
 } from '../../domain/rewards/movements.ts'
 import type { Lot, OrderEarnings, Span, TierRules, UnusedReward } from '../../domain/rewards/rules.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { formatAmount as amountText, parseAmount } from '../../domain/values/money.ts'
+import { formatAmount, parseAmount } from '../../domain/values/money.ts'
 import { nextChangeTimestamp } from '../lists/change-timestamp.ts'
 import { reservedOfLot } from './reservations.ts'
 
@@ -67,14 +67,14 @@ export async function restoreRewards(
 ): Promise<void> {
   if (!account) return
   const earnings = await readEarnings(tx, service, account, orderNumber, returnNumber)
-  const { reversedPoints: points, reversedSpend: spend, notTaken } = earnings
+  const { reversedPoints: points, reversedSpend: spend, unrecoveredSpend } = earnings
   if (spend <= 0n) return
   const state = await readRewardState(tx, service, account)
   const last = await tx.row<{ expiryDate: string | null }>(sql`
     select l.expiry_date::text as "expiryDate" from reward_entry e join reward_lot l using (service_id, account_id, lot_id)
      where service_id = ${service.id} and account_id = ${account.id} and e.order_number = ${orderNumber} and e.kind = 'earn' and l.kind = 'points'
      order by l.expiry_date desc nulls first limit 1`)
-  const reversed = { returnNumber, points, spend, notTaken, expiryDate: last?.expiryDate ?? null }
+  const reversed = { returnNumber, points, spend, unrecoveredSpend, expiryDate: last?.expiryDate ?? null }
   writeMove(tx, service, account, computeRestore(state, reversed, randomUUID), { orderNumber, returnNumber })
 }
 
@@ -108,12 +108,12 @@ export const lockRewardAccount = (tx: Db, service: Service, customerId: string |
 /** Locks a reward account by its ID. Returns undefined if it doesn't exist. */
 export const lockRewardAccountById = (tx: Db, service: Service, id: string) => lockAccount(tx, service, sql`id = ${id}`)
 
-const lockAccount = (tx: Db, service: Service, which: Sql) =>
+const lockAccount = (tx: Db, service: Service, condition: Sql) =>
   tx.row<LockedRewardAccount>(sql`
     select id, program_id as "programId", tier_id as "tierId", tier_locked_until_date::text as "tierLockedUntilDate", qualifying_spend::text as "qualifyingSpend",
            points_owed::text as "pointsOwed", here::date::text as today, date_trunc('second', here)::text as now
       from reward_account, (select now() at time zone ${service.settings.timeZone} as here) clock
-     where service_id = ${service.id} and ${which}
+     where service_id = ${service.id} and ${condition}
        for no key update of reward_account`)
 
 /** Reads everything that a movement depends on: the tiers, and the point lots that are open or were earned with the order. */
@@ -185,13 +185,15 @@ async function readEarnings(
   account: LockedRewardAccount,
   orderNumber: string,
   returnNumber?: string,
-): Promise<OrderEarnings & { notTaken: bigint }> {
+): Promise<OrderEarnings & { unrecoveredSpend: bigint }> {
   const ofReturn = returnNumber === undefined ? sql`` : sql`and return_number = ${returnNumber}`
-  const row = await tx.row<Record<keyof Omit<OrderEarnings, 'lots'> | 'notTaken', string> & { lots: string[] }>(sql`
+  const row = await tx.row<
+    Record<keyof Omit<OrderEarnings, 'lots'> | 'unrecoveredSpend', string> & { lots: string[] }
+  >(sql`
     select coalesce(sum(amount) filter (where kind = 'earn'), 0)::bigint::text as points, coalesce(sum(spend) filter (where kind = 'earn'), 0)::text as spend,
            coalesce(-sum(amount) filter (where (kind in ('owe', 'cancel') or kind = 'reverse' and lot_kind = 'points') ${ofReturn}), 0)::bigint::text as "reversedPoints",
            coalesce(-sum(spend) filter (where kind in ('return', 'cancel') ${ofReturn}), 0)::text as "reversedSpend",
-           coalesce(sum(unrecovered_spend) filter (where kind in ('return', 'cancel') ${ofReturn}), 0)::text as "notTaken",
+           coalesce(sum(unrecovered_spend) filter (where kind in ('return', 'cancel') ${ofReturn}), 0)::text as "unrecoveredSpend",
            coalesce(array_agg(lot_id) filter (where ${fillsLot}), '{}') as lots
       from reward_entry where service_id = ${service.id} and account_id = ${account.id} and order_number = ${orderNumber}`)
   if (!row) throw new Error('aggregate of reward_entry returned no row')
@@ -200,7 +202,7 @@ async function readEarnings(
     spend: toUnits(row.spend),
     reversedPoints: BigInt(row.reversedPoints),
     reversedSpend: toUnits(row.reversedSpend),
-    notTaken: toUnits(row.notTaken),
+    unrecoveredSpend: toUnits(row.unrecoveredSpend),
     lots: row.lots,
   }
 }
@@ -236,20 +238,20 @@ function writeMove(
   awaitAtCommit(
     tx.run(sql`
       insert into reward_entry (service_id, account_id, kind, lot_kind, lot_id, into_lot_id, amount, spend, unrecovered_spend, order_number, return_number)
-      select ${service.id}, ${account.id}, kind, "lotKind", "lotId", "into", amount, spend, "notTaken", ${orderNumber}, ${returnNumber ?? null}
-        from json_to_recordset(${JSON.stringify(entries.map(toRow))}) as e (kind text, "lotKind" text, "lotId" text, "into" text, amount numeric, spend numeric, "notTaken" numeric)`),
+      select ${service.id}, ${account.id}, kind, "lotKind", "lotId", "into", amount, spend, "unrecoveredSpend", ${orderNumber}, ${returnNumber ?? null}
+        from json_to_recordset(${JSON.stringify(entries.map(toRow))}) as e (kind text, "lotKind" text, "lotId" text, "into" text, amount numeric, spend numeric, "unrecoveredSpend" numeric)`),
     tx.run(sql`
-      update reward_account set changed_at = ${nextChangeTimestamp(service, ['reward_account'])}, tier_id = ${tierStatus.tierId}, tier_locked_until_date = ${tierStatus.tierLockedUntilDate}, qualifying_spend = ${amountText(qualifyingSpend, decimals)}
+      update reward_account set changed_at = ${nextChangeTimestamp(service, ['reward_account'])}, tier_id = ${tierStatus.tierId}, tier_locked_until_date = ${tierStatus.tierLockedUntilDate}, qualifying_spend = ${formatAmount(qualifyingSpend, decimals)}
        where service_id = ${service.id} and id = ${account.id}`),
   )
 }
 
-const toRow = ({ kind, lot, into, amount, spend = 0n, notTaken = 0n }: Entry) => ({
+const toRow = ({ kind, lot, into, amount, spend = 0n, unrecoveredSpend = 0n }: Entry) => ({
   kind,
   lotKind: lot?.kind,
   lotId: lot?.id,
   into,
-  amount: lot?.kind === 'reward' ? amountText(amount, decimals) : String(amount),
-  spend: amountText(spend, decimals),
-  notTaken: amountText(notTaken, decimals),
+  amount: lot?.kind === 'reward' ? formatAmount(amount, decimals) : String(amount),
+  spend: formatAmount(spend, decimals),
+  unrecoveredSpend: formatAmount(unrecoveredSpend, decimals),
 })

@@ -172,10 +172,10 @@ export async function findRedemption(
            lot_kind as kind, amount::text as value, ${localTime(sql`created_at`, service)} as "createdAt", ${localTime(sql`expires_at`, service)} as "expiresAt"
       from reward_redemption where service_id = ${service.id} and request_id = ${requestId} and account_id = ${accountId}`)
   if (!row) return
-  const { kind, value, createdAt, expiresAt, ...rest } = row
+  const { kind, value, createdAt, expiresAt, ...ids } = row
   const text = formatUnits(kind, parseStoredAmount(value, amountDecimals), currency)
   return {
-    ...rest,
+    ...ids,
     points: kind === 'points' ? Number(text) : null,
     amount: kind === 'reward' ? text : null,
     currency,

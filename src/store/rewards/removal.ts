@@ -20,7 +20,7 @@ export async function removeRewardAccounts(
            and (a.id = g."accountId" or a.customer_id = g."customerId" and not g.has ? a.id)`)
   const ids = [
     ...storedAccounts.map(({ id }) => id),
-    ...removed.flatMap(lot => ('accountId' in lot ? lot.accountId : [])),
+    ...removed.flatMap(account => ('accountId' in account ? account.accountId : [])),
   ]
   if (!ids.length) return 0
   return db.transaction(async tx => {

@@ -25,7 +25,7 @@ const gifts: MergeTable = {
   name: 'reward_gift',
   key: ['program_id', 'gift_id'],
   columns: ['service_id', 'program_id', 'gift_id', 'name', 'styles'],
-  fresh: { styles: [] },
+  defaults: { styles: [] },
 }
 const accounts: MergeTable = {
   name: 'reward_account',
@@ -34,7 +34,7 @@ const accounts: MergeTable = {
     ...['service_id', 'id', 'customer_id', 'program_id', 'tier_id'],
     ...['tier_locked_until_date', 'join_date', 'qualifying_spend'],
   ],
-  fresh: { qualifying_spend: 0 },
+  defaults: { qualifying_spend: 0 },
 }
 const lots: MergeTable = {
   name: 'reward_lot',
@@ -43,7 +43,7 @@ const lots: MergeTable = {
     ...['service_id', 'account_id', 'kind', 'lot_id', 'created_at', 'description'],
     ...['total', 'redeemed', 'pending', 'gift_id', 'expiry_date'],
   ],
-  fresh: { redeemed: 0, pending: 0 },
+  defaults: { redeemed: 0, pending: 0 },
 }
 
 /** The columns of a `RewardProgramRow` by table. */
@@ -183,13 +183,13 @@ export async function listRewardPrograms(db: Db, service: Service): Promise<stri
 }
 
 /** Returns the JSON of a reward account (`RewardAccount`). */
-export const findRewardAccount = (db: Db, service: Service, by: { id: string } | { customerId: string }) =>
+export const findRewardAccount = (db: Db, service: Service, key: { id: string } | { customerId: string }) =>
   db.row<{ record: string }>(
-    rewardAccountJson(service, 'id' in by ? sql`id = ${by.id}` : sql`customer_id = ${by.customerId}`),
+    rewardAccountJson(service, 'id' in key ? sql`id = ${key.id}` : sql`customer_id = ${key.customerId}`),
   )
 
 /**
- * Selects the JSON of the reward account (`RewardAccount`) for which `which` is true. Lists lots that have not expired by the date in the
+ * Selects the JSON of the reward account (`RewardAccount`) that meets the condition. Lists lots that have not expired by the date in the
  * service's time zone. Each balance is the sum of what is left of the listed lots, so the two always agree.
  */
 export function rewardAccountJson(service: Service, condition: Sql) {

@@ -16,7 +16,7 @@ const hasPrefix = (column: Sql, prefix: string) =>
 export const beginsWith = (column: Sql, text: string) =>
   listSpellings(text)
     .map(spelling => hasPrefix(column, spelling))
-    .reduce((all, each) => sql`(${all} or ${each})`)
+    .reduce((all, condition) => sql`(${all} or ${condition})`)
 
 /** Selects the first rows whose value begins with the text. Each spelling reads only its range of the index; an `or` in order would read all. */
 const selectByPrefix = (table: Sql, column: Sql, service: Service, text: string) =>
@@ -25,12 +25,17 @@ const selectByPrefix = (table: Sql, column: Sql, service: Service, text: string)
       spelling => sql`
       (select * from ${table} where service_id = ${service.id} and ${hasPrefix(column, spelling)} order by ${column} limit ${maxResultsPerType})`,
     )
-    .reduce((all, each) => sql`${all} union all ${each}`)
+    .reduce((all, select) => sql`${all} union all ${select}`)
+
+/** Returns a `tsquery` for phone numbers that begin with the text. Returns null if the text is no phone number. */
+function toPhoneQuery(service: Service, text: string) {
+  const prefixes = toPhonePrefixes(text).map(prefix => `'${service.id} #${prefix}':*`)
+  return prefixes.length ? prefixes.join(' | ') : null
+}
 
 /** True if a customer has this ID or phone number, or words of their name or email address. Reads the search index. */
 export function matchesCustomer(service: Service, text: string, customer = sql`c`) {
-  const phones = toPhonePrefixes(text).map(prefix => `'${service.id} #${prefix}':*`)
-  const phone = phones.length ? phones.join(' | ') : null
+  const phone = toPhoneQuery(service, text)
   return sql`(${customer}.id = ${text} or search_words(
       ${customer}.service_id, coalesce(${customer}.firstname, '') || ' ' || coalesce(${customer}.surname, '') || ' ' || coalesce(${customer}.email, ''),
       coalesce(${customer}.phone_home, '') || ',' || coalesce(${customer}.phone_mobile, '') || ',' || coalesce(${customer}.phone_work, ''))
@@ -38,8 +43,7 @@ export function matchesCustomer(service: Service, text: string, customer = sql`c
 }
 
 const selectCustomers = (service: Service, text: string) => {
-  const phones = toPhonePrefixes(text).map(prefix => `'${service.id} #${prefix}':*`)
-  const phone = phones.length ? phones.join(' | ') : null
+  const phone = toPhoneQuery(service, text)
   return sql`
     select c.id, coalesce(nullif(btrim(coalesce(c.firstname, '') || ' ' || coalesce(c.surname, '')), ''), c.id) as title,
            concat_ws(' · ', c.email, coalesce(c.phone_mobile, c.phone_home, c.phone_work), c.city) as detail,

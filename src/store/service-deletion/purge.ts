@@ -11,7 +11,7 @@ interface Table {
 }
 
 /** Receives the number of deleted rows and their total. */
-export type OnPurged = (progress: { rows: number; of: number }) => void
+export type OnPurged = (progress: { rows: number; total: number }) => void
 
 const rowsPerBatch = 1_000
 
@@ -28,9 +28,9 @@ export async function purgeRows(
   retained: readonly string[] = [],
 ): Promise<void> {
   const tables = (await listTables(db)).filter(({ name }) => !retained.includes(name))
-  let of = 0
+  let total = 0
   // Only for commands, which have no statement timeout: counting a large table takes longer than a job's statement can.
-  if (onRows) for (const { name } of tables) of += await countRows(db, service, name)
+  if (onRows) for (const { name } of tables) total += await countRows(db, service, name)
   let rows = 0
   for (const table of tables)
     for (let last: string[] | undefined; ; ) {
@@ -39,7 +39,7 @@ export async function purgeRows(
       const batch = await deleteBatch(db, service, table, last)
       if (!batch) break
       rows += batch.rows
-      onRows?.({ rows, of: Math.max(rows, of) })
+      onRows?.({ rows, total: Math.max(rows, total) })
       last = batch.last
       await delay(performance.now() - began)
     }

@@ -21,7 +21,7 @@ export const findByName = (data: Db, names: readonly string[]) =>
   data.rows<Pick<ShardService, 'id' | 'name'>>(sql`
     select service_id as id, name from service where name = any(${names}::text[]) and move_state is distinct from 'incoming'`)
 
-/** True if a shard has the service, and not only as the rest of a move or a backup. */
+/** True if a shard has the service, and not only a row that is left from a move or a backup. */
 export const isServedIn = async (data: Db, { id, name }: MisplacedService) =>
   Boolean(
     await data.row(sql`
@@ -49,12 +49,12 @@ export async function serveFromShard(
   control: Database,
   data: Db,
   database: string,
-  { id, assignedShard: place }: MisplacedService,
+  { id, assignedShard }: MisplacedService,
 ) {
   await data.run(sql`update service set move_state = null where service_id = ${id} and move_state = 'moved_away'`)
   await control.transaction(async tx => {
     await tx.run(sql`
       update service set shard_name = ${database}, move_state = null, paused_until = null where service_id = ${id}`)
-    if (place === null) await tx.run(sql`delete from audit where service_id = ${id}`)
+    if (assignedShard === null) await tx.run(sql`delete from audit where service_id = ${id}`)
   })
 }

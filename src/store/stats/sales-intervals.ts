@@ -34,6 +34,7 @@ interface AmountSource {
   select: (isInRange: Sql) => Sql
 }
 
+/** Sums up the amounts of each interval of a range, and of the same interval in the range before. */
 async function sumByInterval(
   db: Db,
   { settings: { timeZone, currency } }: Service,

@@ -14,12 +14,12 @@ const lastDayMinutes = sql`generate_series(date_trunc('minute', now()) - ${minut
 /** The start of the first minute, RFC 3339. */
 const since = rfc3339(sql`min(minute_start)`)
 /** SQL for an array with one value per minute. A minute without a value has 0. */
-const jsonArray = (figure: Sql) => sql`json_agg(coalesce(${figure}, 0) order by minute_start)`
+const toMinuteArray = (value: Sql) => sql`json_agg(coalesce(${value}, 0) order by minute_start)`
 
 /** Returns the number of requests per minute. */
 export const readRequestMinutes = (db: Db, service: Service) =>
   db.row<{ since: string; answered: number[]; rejected: number[]; failed: number[] }>(sql`
-    select ${since} as since, ${jsonArray(sql`answered`)} as answered, ${jsonArray(sql`rejected`)} as rejected, ${jsonArray(sql`failed`)} as failed
+    select ${since} as since, ${toMinuteArray(sql`answered`)} as answered, ${toMinuteArray(sql`rejected`)} as rejected, ${toMinuteArray(sql`failed`)} as failed
       from ${lastDayMinutes} left join request_minute on service_id = ${service.id} and minute = minute_start`)
 
 /** Requests of an interval, without those of the console. */
@@ -45,8 +45,8 @@ export const readRequestIntervals = (db: Db, service: Service, range: RangeName)
 /** Returns the back-office calls per minute, with their average and slowest duration in milliseconds. */
 export const readCallMinutes = (db: Db, service: Service) =>
   db.row<{ since: string; calls: number[]; failed: number[]; average: number[]; slowest: number[] }>(sql`
-    select ${since} as since, ${jsonArray(sql`calls`)} as calls, ${jsonArray(sql`failed`)} as failed,
-           ${jsonArray(sql`round(milliseconds / calls)`)} as average, ${jsonArray(sql`round(slowest)`)} as slowest
+    select ${since} as since, ${toMinuteArray(sql`calls`)} as calls, ${toMinuteArray(sql`failed`)} as failed,
+           ${toMinuteArray(sql`round(milliseconds / calls)`)} as average, ${toMinuteArray(sql`round(slowest)`)} as slowest
       from ${lastDayMinutes} left join call_minute on service_id = ${service.id} and minute = minute_start`)
 
 interface CurrencySum {
@@ -60,7 +60,7 @@ interface CurrencySum {
 const sumByCurrency = async (db: Db, currency: Sql, total: Sql, from: Sql) => {
   const rows = await db.rows<CurrencySum>(sql`
     select ${currency} as currency, count(*)::float8 as count, sum(${total})::numeric(30, 4)::text as total from ${from} group by 1 order by 1`)
-  return rows.map(({ total: amount, ...rest }) => ({ ...rest, total: formatTotal(amount, rest.currency) }))
+  return rows.map(sum => ({ ...sum, total: formatTotal(sum.total, sum.currency) }))
 }
 
 /** Formats an amount of four decimals with the decimals of its currency. No currency has more than four. */

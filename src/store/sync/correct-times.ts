@@ -24,8 +24,9 @@ export async function correctTimes(tx: Db, service: Service, { from, to }: ZoneC
   const next = (time: Sql) => sql`least(${correct(time)}, date_trunc('second', ${change.at}::timestamptz))`
   const toLocal = (time: Sql) => sql`(${time} at time zone ${timeZone})`
   const changedAt = sql`changed_at`
-  const rendered = (closed: number) => sql`
-    left(record, ${-(timestampValueLength + closed)}::integer) || format('"%s"', ${localTime(next(changedAt), service)}) || right(record, ${closed}::integer)`
+  /** The record with the corrected change timestamp. `endLength`: the number of characters after the timestamp. */
+  const rendered = (endLength: number) => sql`
+    left(record, ${-(timestampValueLength + endLength)}::integer) || format('"%s"', ${localTime(next(changedAt), service)}) || right(record, ${endLength}::integer)`
 
   const isOlderProduct = sql`p.${ownService} and p.changed_at < (select max(changed_at) from product where ${ownService})`
   await tx.run(sql`select from product where ${ownService} order by product_id for no key update`)

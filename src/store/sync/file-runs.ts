@@ -69,7 +69,7 @@ export const endFileRun = (
      where service_id = ${service.id} and sync = ${importType} and run_id = ${id}`)
 
 /** Returns the record (`Import`) of an import as JSON. */
-export const importRecord = (db: Db, service: Service, id: string) =>
+export const findImportRecord = (db: Db, service: Service, id: string) =>
   db.row<{ importType: string; record: string }>(sql`
     select sync as "importType",
            (select row_to_json(r)::text from (select ${runFields}, sync_run.sync as type, is_dry_run as "dryRun") r) as record

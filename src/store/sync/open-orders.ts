@@ -24,8 +24,8 @@ const shipmentOfLine = sql`
 const isLinePending = sql`(l.status = 'processing' or (l.status in ('shipped', 'returned') and not exists (${shipmentOfLine})))`
 
 /**
- * How long ago an order `o` must have been polled to be due again. An order that has changed lately is due in each run. An order that has
- * shipped completely is polled once an hour, because its parcels can still be split.
+ * SQL for the time between two polls of an order `o`. An order that has changed lately is polled in each run. An order that has shipped
+ * completely is polled once an hour, because its parcels can still be split.
  */
 const pollInterval = sql`case when not exists (select from order_line l where l.service_id = o.service_id and l.order_id = o.id and ${isLinePending}) then interval '1 hour'
                               when o.changed_at > now() - interval '6 hours' then interval '0'

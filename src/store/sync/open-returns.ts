@@ -20,7 +20,7 @@ import { updateEachOrder } from '../orders/update-each-order.ts'
  * Returns the returns that are neither refunded nor cancelled, least recently polled first, so that a run continues where an interrupted
  * one ended. Omits those without a change for a year.
  */
-export const openReturns = (db: Db, service: Service) =>
+export const findOpenReturns = (db: Db, service: Service) =>
   db.rows<OpenReturn>(sql`
     select r.id, r.back_office_id as "backOfficeId", r.order_id as "orderId", o.customer_id as "customerId", r.status, r.back_office_status as word
       from sales_return r join sales_order o on o.service_id = r.service_id and o.id = r.order_id
@@ -36,7 +36,7 @@ export const recordPolledReturn = (db: Db, service: Service, id: string) =>
  * Applies the status of returns in the back office, one transaction per return. A status is never taken back. Single cancelled lines leave
  * the return. A word that the driver doesn't know is stored and raises an alert once; the return keeps its status.
  */
-export const followReturns = (
+export const updateReturns = (
   db: Database,
   service: Service,
   rows: readonly SyncRows['returns'][],

@@ -138,7 +138,7 @@ const removals: Readonly<Record<FullSyncList, Removal>> = {
   },
 }
 
-/** The list that a complete file of an import type has, and the key of its records. */
+/** The lists that a complete file can replace. */
 export type CompleteList = Extract<FullSyncList, 'variant' | 'stock' | 'customer'>
 
 /** The content of a complete file. `startedAt`: when its import began (`readClock`). */
@@ -163,7 +163,7 @@ export async function readClock(db: Db): Promise<string> {
 /**
  * Removes records that a complete file lacks: stock of the stores that it names becomes 0, SKUs and customers leave their list. Keeps stock
  * and customers that were written after the import began. If more than half of the list is missing, removes nothing unless `removeMost`.
- * `kept` is then the number of missing records.
+ * `retained` is then the number of missing records.
  */
 export async function removeMissing(
   db: Database,
@@ -192,7 +192,7 @@ export async function removeMissing(
 /**
  * Removes records that a full sync has not seen and that no longer exist.
  * Products, SKUs and customers are deleted, and stock becomes 0.
- * If more than half of the list is unseen, removes nothing. `kept` is then the number of unseen records.
+ * If more than half of the list is unseen, removes nothing. `retained` is then the number of unseen records.
  */
 export async function removeUnseen(
   db: Database,

@@ -58,7 +58,7 @@ export const runFields = sql`
   sync_run.error as detail`
 
 /** Returns a page of the runs of one sync: newest first, or oldest first in an export. */
-export const runPage = (db: Db, service: Service, sync: string, page: PageRequest) =>
+export const readRunPage = (db: Db, service: Service, sync: string, page: PageRequest) =>
   readPage(
     db,
     service,

@@ -2,8 +2,8 @@ import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { isLeased } from './lease.ts'
 
-/** A sync of a service that is to be pulled every so many seconds. */
-interface Planned {
+/** A sync of a service and the seconds between its runs. */
+interface PlannedSync {
   serviceId: number
   sync: string
   intervalSeconds: number
@@ -30,8 +30,8 @@ export async function ensureJobs(db: Db, name: string, jobs: readonly Job[]): Pr
 }
 
 /** Brings forward the syncs whose interval was shortened after their last run. Returns them. A sync that waits after a failure stays. */
-export const advanceSyncs = (db: Db, name: string, planned: readonly Planned[]) =>
-  db.rows<Pick<Planned, 'serviceId' | 'sync'>>(sql`
+export const advanceSyncs = (db: Db, name: string, planned: readonly PlannedSync[]) =>
+  db.rows<Pick<PlannedSync, 'serviceId' | 'sync'>>(sql`
     update job j set due_at = greatest(now(), s.finished_at + p."intervalSeconds" * interval '1 s')
       from ${asRows(planned)} as p ("serviceId" integer, sync text, "intervalSeconds" integer)
       join sync_state s on s.service_id = p."serviceId" and s.sync = p.sync
@@ -40,13 +40,13 @@ export const advanceSyncs = (db: Db, name: string, planned: readonly Planned[]) 
     returning j.service_id as "serviceId", j.subject as sync`)
 
 /** A sync whose last completed run is more than three intervals ago. */
-interface Stalled extends Planned {
+interface OverdueSync extends PlannedSync {
   lagSeconds: number
 }
 
 /** Finds overdue syncs without an alert. A run in progress counts only after an hour. */
-export const findNewlyOverdue = (db: Db, planned: readonly Planned[]) =>
-  db.rows<Stalled>(sql`
+export const findNewlyOverdue = (db: Db, planned: readonly PlannedSync[]) =>
+  db.rows<OverdueSync>(sql`
     select p."serviceId", p.sync, every as "intervalSeconds", floor(extract(epoch from now() - finished_at))::integer as "lagSeconds"
       from ${asRows(planned)} as p ("serviceId" integer, sync text, "intervalSeconds" integer)
       join sync_state s on s.service_id = p."serviceId" and s.sync = p.sync
@@ -59,7 +59,7 @@ export const findNewlyOverdue = (db: Db, planned: readonly Planned[]) =>
 export const stalledAlert = 'sync_stalled'
 export const failingAlert = 'sync_failing'
 
-/** Which of these syncs have never been pulled to their end. */
+/** Returns those of these syncs that have never completed a run. */
 export const findNeverSynced = async (db: Db, service: Service, syncs: readonly string[]): Promise<string[]> =>
   (
     await db.rows<{ sync: string }>(sql`

@@ -32,15 +32,15 @@ export const computeEffectiveInterval = (intervalSeconds: number, fullOnlyInterv
 /** Returns the status of every sync that has run or is scheduled. Empty if the service's back office has none. */
 export const readSyncStatuses = (db: Db, service: Service) =>
   db.rows<SyncStatus>(sql`
-    select known.sync, ${rfc3339(sql`s.finished_at`)} as "syncedAt", floor(extract(epoch from now() - s.finished_at))::integer as "lagSeconds",
+    select listed.sync, ${rfc3339(sql`s.finished_at`)} as "syncedAt", floor(extract(epoch from now() - s.finished_at))::integer as "lagSeconds",
            case when ${isLeased} then 'running' when s.error is not null then 'failed'
                 when s.finished_at is not null then 'ok' else 'none' end as "lastResult", s.error,
            ${rfc3339(sql`j.due_at`)} as "nextRunAt", s.full_only_interval as "fullOnlyIntervalSeconds"
       from (select sync from sync_state where service_id = ${service.id}
-             union select subject from job where service_id = ${service.id} and name = ${syncJob}) known
-      left join sync_state s on s.service_id = ${service.id} and s.sync = known.sync
-      left join job j on j.service_id = ${service.id} and j.name = ${syncJob} and j.subject = known.sync
-     order by known.sync`)
+             union select subject from job where service_id = ${service.id} and name = ${syncJob}) listed
+      left join sync_state s on s.service_id = ${service.id} and s.sync = listed.sync
+      left join job j on j.service_id = ${service.id} and j.name = ${syncJob} and j.subject = listed.sync
+     order by listed.sync`)
 
 /** Returns, by service ID and sync, the end of the last completed run. */
 export async function readFinishedAt(db: Db): Promise<Map<number, Map<string, string>>> {

@@ -31,15 +31,18 @@ export async function leaseSync(db: Db, service: Service, sync: string) {
               extract(epoch from now() - full_failed_at)::float as "fullFailed"`)
   if (!leased) return
   await db.run(sql`delete from sync_seen where service_id = ${service.id} and sync = ${sync} and run <> ${leased.run}`)
-  const { finished, full, fullFailed, ...rest } = leased
-  return { ...rest, secondsSinceFinished: finished, secondsSinceFull: full, secondsSinceFullFailed: fullFailed }
+  const { finished, full, fullFailed, ...state } = leased
+  return { ...state, secondsSinceFinished: finished, secondsSinceFull: full, secondsSinceFullFailed: fullFailed }
 }
 
+/** The state of a leased sync before its run. */
 interface Leased {
   run: string
-  /** The checkpoint, in the driver's own form. */
+  /** The checkpoint, in the driver's own form. Null before the first completed run. */
   since: string | null
+  /** Seconds since the last completed run. */
   finished: number | null
+  /** Seconds since the last completed full sync. */
   full: number | null
   requestedAt: string | null
   isFullRequested: boolean
@@ -47,6 +50,7 @@ interface Leased {
   isFullRequestedAgain: boolean | null
   fullFailures: number
   fullOnlyIntervalSeconds: number | null
+  /** Seconds since the last failed full sync. */
   fullFailed: number | null
 }
 

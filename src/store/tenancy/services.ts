@@ -63,6 +63,7 @@ export const readCurrentShard = async (control: Db, id: number): Promise<string 
     )
   )?.database ?? undefined
 
+/** Lists the services that are being deleted. */
 export async function listDeleting(db: Db): Promise<{ service: Service; deletionState: DeletionState }[]> {
   const rows = await db.rows<ServiceRow & { deletionState: DeletionState }>(
     sql`select ${serviceColumns}, deletion_state as "deletionState" from service where deletion_state is not null order by name`,
@@ -76,9 +77,9 @@ export const readService = (db: Db, id: number) => readWhere(db, id, sql`move_st
 /** Returns a service whose jobs run in this database. Returns undefined otherwise. */
 export const readServiceOfJob = (db: Db, id: number) => readWhere(db, id, sql`move_state is null`)
 
-async function readWhere(db: Db, id: number, isSo: Sql): Promise<Service | undefined> {
+async function readWhere(db: Db, id: number, condition: Sql): Promise<Service | undefined> {
   const row = await db.row<ServiceRow>(
-    sql`select ${serviceColumns} from service where service_id = ${id} and deletion_state is null and shard_name is null and ${isSo}`,
+    sql`select ${serviceColumns} from service where service_id = ${id} and deletion_state is null and shard_name is null and ${condition}`,
   )
   return row && toService(row)
 }

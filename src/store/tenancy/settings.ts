@@ -13,7 +13,7 @@ import { rerenderAllStock } from '../inventory/stale-stock.ts'
 import { beginChange, localTime, timestampValueLength } from '../lists/change-timestamp.ts'
 import { listGatewayNames, setGateways } from './gateways.ts'
 
-/** The settings of a service as they are now, rather than as an account was last read with; always in the same order. */
+/** Reads the current settings of a service, because `service.settings` can be cached. Their order is always the same. */
 export async function readSettings(db: Db, service: Service): Promise<ShownSettings> {
   const row = await db.row<{ settings: Partial<Settings> }>(
     sql`select settings from service where service_id = ${service.id}`,
@@ -24,7 +24,7 @@ export async function readSettings(db: Db, service: Service): Promise<ShownSetti
   return { ...current, gateways: await listGatewayNames(db, service) }
 }
 
-/** Makes other changes of the settings wait until this transaction ends. */
+/** Locks the settings of a service until the transaction ends. */
 export const lockSettings = (tx: Db, service: Service) =>
   tx.run(sql`select from service where service_id = ${service.id} for no key update`)
 
@@ -48,7 +48,7 @@ export async function findCurrencyEffect(
   )
 }
 
-/** Changes settings of a service, and with them what its records say. Returns the service as it is then. */
+/** Changes settings of a service, and updates the records that show them. Returns the service with its new settings. */
 export async function changeSettings(tx: Db, service: Service, change: SettingsChange): Promise<Service> {
   await lockSettings(tx, service)
   const before = await readSettings(tx, service)
@@ -83,15 +83,16 @@ async function convertTimes(tx: Db, service: Service, previous: string) {
       .reduce((all, next) => sql`${all}, ${next}`)
   const contentTime = sql`source_changed_at`
   const consentTimes = [sql`privacy_changed_at`, sql`email_subscription_changed_at`, sql`sms_subscription_changed_at`]
-  const render = (closed: number) =>
-    sql`record = left(record, ${-(timestampValueLength + closed)}::integer) || ${timestamp} || right(record, ${closed}::integer)`
+  /** `endLength`: the number of characters after the change timestamp. */
+  const render = (endLength: number) =>
+    sql`record = left(record, ${-(timestampValueLength + endLength)}::integer) || ${timestamp} || right(record, ${endLength}::integer)`
   await tx.run(sql`update product set ${render(1)} where ${ownService}`)
   await tx.run(sql`update stock set ${render(1)}, ${convert([contentTime])} where ${ownService}`)
   await tx.run(sql`update retail_transaction set ${render(1)}, ${convert([contentTime])} where ${ownService}`)
   await tx.run(sql`update customer set ${render(0)}, ${convert([contentTime, ...consentTimes])} where ${ownService}`)
   for (const table of [sql`variant`, sql`store`, sql`staff`])
     await tx.run(sql`update ${table} set ${convert([contentTime])} where ${ownService}`)
-  // A line of the audit begins with its id and its time.
+  // An audit entry begins with its ID and its time.
   await tx.run(sql`
     update audit set record = overlay(record placing ${timestamp} from position('"at":' in record) + 5 for ${timestampValueLength}::integer)
      where service_id = ${service.id}`)

@@ -3,7 +3,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { addJob } from '../jobs/jobs.ts'
 import { eraseEmails, listEmailIds } from '../mail/emails.ts'
 
-/** The job that takes away the file of a mail; its subject is the mail's id. */
+/** The job that deletes the file of an email. Its subject is the email's ID. */
 const eraseEmailFileJob = 'erase-email-file'
 
 /** Removes all persons from the vouchers sent to an email address, and from their emails. Waiting emails are not sent. */

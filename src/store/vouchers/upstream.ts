@@ -1,7 +1,7 @@
 import { type Keys, seal, unseal } from '../../crypto/keys.ts'
 import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { getDecimals, parseStoredAmount, formatAmount as text } from '../../domain/values/money.ts'
+import { formatAmount, getDecimals, parseStoredAmount } from '../../domain/values/money.ts'
 import type { VoucherLockState } from '../../domain/vouchers/validations.ts'
 import type { Voucher } from '../../domain/vouchers/vouchers.ts'
 import { localTime } from '../lists/change-timestamp.ts'
@@ -30,7 +30,7 @@ interface Row
   original: string
   used: string
   available: string
-  isHeld: boolean
+  isLocked: boolean
   upstreamValidation: Buffer | null
 }
 
@@ -53,14 +53,14 @@ export async function lockUpstream(
     select number, currency, original_amount::text as original, used_amount::text as used, available_amount::text as available,
            expiry_date::text as "expiryDate", validation_hash as "validationHash", superseded_hashes as "supersededHashes",
            upstream_validation as "upstreamValidation", coalesce(validated_until > statement_timestamp(), false) as "isFresh",
-           coalesce(locked_until > statement_timestamp(), false) as "isHeld", ${localTime(sql`locked_until`, service)} as "lockedUntil"
+           coalesce(locked_until > statement_timestamp(), false) as "isLocked", ${localTime(sql`locked_until`, service)} as "lockedUntil"
       from upstream_voucher where ${isVoucher}`)
   const [, row] = await Promise.all([lock, read])
   if (!row) return
-  const { original, used, available, isHeld, lockedUntil, currency, number: _, expiryDate, ...fields } = row
+  const { original, used, available, isLocked, lockedUntil, currency, number: _, expiryDate, ...fields } = row
   const decimals = getDecimals(currency)
   const toUnits = (stored: string) => parseStoredAmount(stored, decimals)
-  const format = (stored: string) => text(toUnits(stored), decimals)
+  const format = (stored: string) => formatAmount(toUnits(stored), decimals)
   return {
     ...fields,
     currency,
@@ -73,8 +73,8 @@ export async function lockUpstream(
       usedAmount: format(used),
       availableAmount: format(available),
     },
-    state: isHeld ? 'locked' : 'active',
-    lockedUntil: isHeld ? lockedUntil : null,
+    state: isLocked ? 'locked' : 'active',
+    lockedUntil: isLocked ? lockedUntil : null,
   }
 }
 

@@ -20,6 +20,7 @@ export interface VoucherRow {
   expiryDate: string | null
 }
 
+/** Imports vouchers whose used amounts are known instead of their balances (`importVouchers`). */
 export async function insertVouchers(
   db: Database,
   keys: Keys,
@@ -42,6 +43,7 @@ interface VoucherFields extends Pick<Voucher, 'number' | 'status' | 'currency' |
   mail: EmailStatus | null
 }
 
+/** Builds the response of a voucher. Its available amount is 0 unless the voucher can be used. */
 export function toVoucher({ original, balance, mail, ...voucher }: VoucherFields): Voucher {
   const { number, status, currency, expiryDate, lockedUntil } = voucher
   const isUsable = status === 'active' || status === 'locked'

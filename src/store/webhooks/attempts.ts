@@ -112,7 +112,7 @@ export const readDeliverySummaries = (db: Db, service: Service, range: RangeName
 export const readDeliverySummary = (db: Db, service: Service, range: RangeName, id: string) =>
   db.row<DeliverySummary>(selectSummaries(service, range, sql`and webhook_id = ${id}`))
 
-/** Attempts at the deliveries of one webhook, the newest first; as lines the oldest. */
+/** Reads a page of the attempts at the deliveries of one webhook, newest first. A bulk export begins with the oldest. */
 export const readAttemptPage = (db: Db, service: Service, webhookId: string, request: PageRequest) =>
   readPage(
     db,
@@ -129,19 +129,19 @@ export const readAttemptPage = (db: Db, service: Service, webhookId: string, req
     request,
   )
 
-/** Days that attempts are kept. */
+/** Days for which attempts are stored. */
 const retentionDays = 30
 
-/** Returns the number of deleted attempts. */
+/** Deletes old attempts. Returns their number. */
 export const purgeAttempts = (db: Db) =>
   db.run(sql`
     delete from webhook_attempt a using service s
      where a.service_id = s.service_id and a.changed_at < now() - ${retentionDays} * interval '1 day'`)
 
-/** Days that payloads are stored. */
+/** Days for which payloads are stored. */
 const payloadRetentionDays = 3
 
-/** Returns the number of deleted payloads. */
+/** Deletes old payloads. Returns their number. */
 export const purgePayloads = (db: Db) =>
   db.run(sql`
     delete from webhook_payload p using service s

@@ -32,14 +32,14 @@ export async function findStoredResponse(
   keys: Keys,
   service: Service,
   { operation, keyHash }: KeyedWrite,
-): Promise<{ requestHash: Buffer; answer: StoredResponse | undefined } | undefined> {
-  const stored = await db.row<{ requestHash: Buffer; answer: Buffer | null }>(sql`
-    select request_hash as "requestHash", response as answer from idempotent_response
+): Promise<{ requestHash: Buffer; response: StoredResponse | undefined } | undefined> {
+  const stored = await db.row<{ requestHash: Buffer; sealed: Buffer | null }>(sql`
+    select request_hash as "requestHash", response as sealed from idempotent_response
      where service_id = ${service.id} and operation = ${operation} and key_hash = ${keyHash} and created_at > expiry_clock() - interval '24 hours'`)
   if (!stored) return
-  const { requestHash, answer } = stored
-  const response = answer && unseal(keys, getResponseContext(service, operation, keyHash), answer)
-  return { requestHash, answer: response === null ? undefined : JSON.parse(response) }
+  const { requestHash, sealed } = stored
+  const json = sealed && unseal(keys, getResponseContext(service, operation, keyHash), sealed)
+  return { requestHash, response: json === null ? undefined : JSON.parse(json) }
 }
 
 /** Stores a response, encrypted, in the transaction of its write. `subject`: the path of the written record. */
@@ -48,10 +48,10 @@ export async function storeResponse(
   keys: Keys,
   service: Service,
   { operation, keyHash, requestHash }: KeyedWrite,
-  answer: StoredResponse,
+  response: StoredResponse,
   subject: string | undefined,
 ) {
-  const sealed = seal(keys, getResponseContext(service, operation, keyHash), JSON.stringify(answer))
+  const sealed = seal(keys, getResponseContext(service, operation, keyHash), JSON.stringify(response))
   await tx.run(sql`
     insert into idempotent_response (service_id, operation, key_hash, request_hash, response, subject) values (${service.id}, ${operation}, ${keyHash}, ${requestHash}, ${sealed}, ${subject === undefined ? null : hashSubject(keys, service, subject)})
     on conflict (service_id, operation, key_hash) do update set (request_hash, response, subject, created_at) = (excluded.request_hash, excluded.response, excluded.subject, excluded.created_at)`)
@@ -80,7 +80,7 @@ export async function purgeResponses(db: Db, isOver: () => boolean): Promise<voi
     sql`select service_id as id from service where move_state is distinct from 'incoming' order by 1`,
   )
   for (const { id } of services)
-    for (let some = rowsPerBatch; some === rowsPerBatch && !isOver(); ) some = await deleteBatch(db, id)
+    for (let deleted = rowsPerBatch; deleted === rowsPerBatch && !isOver(); ) deleted = await deleteBatch(db, id)
 }
 
 const deleteBatch = (db: Db, serviceId: number) => {

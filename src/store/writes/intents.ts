@@ -120,9 +120,9 @@ export async function claimInDoubtWrite(db: Db, keys: Keys): Promise<InDoubtWrit
                     order by next_check_at limit 1 for update skip locked)
     returning service_id as "serviceId", id, token, key_hash as "keyHash", request_hash as "requestHash", request, checks as misses`)
   if (!row) return
-  const { keyHash, request, ...rest } = row
+  const { keyHash, request, ...claim } = row
   const requested = JSON.parse(unseal(keys, getIntentContext(row.serviceId, row.id), request)) as WriteRequest
-  return { ...rest, keyHash: keyHash ?? undefined, requested }
+  return { ...claim, keyHash: keyHash ?? undefined, requested }
 }
 
 export const getIntentContext = (serviceId: number, id: string) => `${serviceId} intent ${id}`

@@ -83,7 +83,7 @@ import {
   loadSoldSkus,
   loadStoreNumbers,
 } from '../../../src/store/sync/export-lookups.ts'
-import { openReturns } from '../../../src/store/sync/open-returns.ts'
+import { findOpenReturns } from '../../../src/store/sync/open-returns.ts'
 import { findReadAt } from '../../../src/store/sync/refreshes.ts'
 import { removeUnseen } from '../../../src/store/sync/remove-unseen.ts'
 import { advanceSyncs, findNeverSynced, findNewlyOverdue } from '../../../src/store/sync/schedule.ts'
@@ -238,7 +238,7 @@ export async function runTour(api: TestApi) {
   assert.equal(await db.transaction(tx => refundVoucher(tx, service, none)), 0n)
   await mergeImportedOrders(db, service, [])
   await findBuyers(db, service, 'W1')
-  await openReturns(db, service)
+  await findOpenReturns(db, service)
   await refreshStock(db, service, await findOrderSkuIds(db, service, 'none'), async () => [])
   const anyOrder = await db.row<{ id: string }>(
     sql`select id from sales_order where service_id = ${service.id} limit 1`,

@@ -3,7 +3,7 @@ import {
   defaultIntervals,
   type PlatformSyncName,
 } from '../../../domain/ecommerce/connection-settings.ts'
-import { kindOfSync, type PlatformItem, platformLists } from '../../../domain/ecommerce/items.ts'
+import { kindBySync, type PlatformItem, platformLists } from '../../../domain/ecommerce/items.ts'
 import { PlatformFailure } from '../../../domain/ecommerce/platform-failure.ts'
 import type { SyncBatch, SyncDefinition, SyncRequest } from '../../../domain/sync/port.ts'
 import { toUtc } from '../../http/instants.ts'
@@ -34,7 +34,7 @@ export const listSyncs = (client: ShopifyClient, intervals: ConnectionSettings['
     origin: 'ecommerce',
     intervalSeconds: intervals[source.name] ?? defaultIntervals[source.name],
     ...(source.bulkQuery !== undefined && { fullIntervalSeconds: daySeconds }),
-    fullLists: [platformLists[kindOfSync[source.name]]],
+    fullLists: [platformLists[kindBySync[source.name]]],
     fetch: request => fetchItems(client, source, request),
   })
   return [
@@ -69,7 +69,7 @@ async function* fetchItems<Node>(
 ): AsyncGenerator<SyncBatch> {
   const { since, signal } = request
   const checkpoint = toUtc(await request.now())
-  const list = platformLists[kindOfSync[source.name]]
+  const list = platformLists[kindBySync[source.name]]
   const nodes =
     since === undefined && source.bulkQuery !== undefined
       ? readBulk<Node>(client, source.bulkQuery, signal)
