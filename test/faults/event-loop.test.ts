@@ -166,7 +166,7 @@ test('bodies with many values and unknown fields do not block a request', async 
     }
 })
 
-test('pipelined requests are answered in their order', async () => {
+test('pipelined requests get their responses in order', async () => {
   const paths = Array.from({ length: 3_000 }, (_, i) => `/missing-${i}`)
   const requests = paths.map(path => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join('')
   const text = await assertNotBlocking('pipelined requests', async () => {

@@ -60,7 +60,7 @@ describe('a primary and its standby', () => {
     await primary?.drop()
   })
 
-  test('start and commands leave a standby that is named first', async () => {
+  test('start and commands skip a standby that is named first', async () => {
     const environment = buildEnvironment(buildUrl([standby, primary.postgres]))
     const access = await createServiceAccess(environment, 'first')
     const server = await serve(['--no-demo'], environment)
@@ -79,7 +79,7 @@ describe('a primary and its standby', () => {
     await stopServer(server)
   })
 
-  test('a write that waits for a lost synchronous standby is answered 504', async () => {
+  test('a write that waits for a lost synchronous standby returns 504', async () => {
     const port = pickPort()
     const environment = buildEnvironment(buildUrl([primary.postgres, standby]))
     const access = await createServiceAccess(environment, 'third')

@@ -145,7 +145,7 @@ test('earlier keys, locks, validations and ledgers remain valid', async () => {
   await assertOnlyAt(servers, 'east', 'west', luma.service)
 })
 
-test('a bulk export across a move is cut and can be repeated', async () => {
+test('a bulk export across a move is truncated and can be repeated', async () => {
   const db = openDatabase(urls[0] ?? '', { max: 1 })
   const service = await readService(db, luma.service.id)
   assert.ok(service)

@@ -178,29 +178,29 @@ describe('jobs', { concurrency: true }, () => {
 
   for (const [label, seconds, fails] of [
     ['is done once', undefined, false],
-    ['comes each hour', 3_600, false],
+    ['runs each hour', 3_600, false],
     ['fails', undefined, true],
   ] as const)
     test(`a job that ${label} runs again if requested during its run`, async t => {
       const { db, startTestWorker, getState } = await createWorkplace(t)
       const ends: (() => void)[] = []
       const worker = startTestWorker({
-        asked: createJob(async ({ reschedule }) => {
+        requested: createJob(async ({ reschedule }) => {
           if (seconds) reschedule(seconds)
           await new Promise<void>(resolve => ends.push(resolve))
           if (fails && ends.length === 1) throw new Error('not this time')
         }),
       })
       const waitForRun = (times: number) => waitUntil(() => ends.length === times, `run ${times}`)
-      await addJob(db, null, 'asked')
+      await addJob(db, null, 'requested')
       await waitForRun(1)
-      await addJob(db, null, 'asked')
-      await addJob(db, null, 'asked')
+      await addJob(db, null, 'requested')
+      await addJob(db, null, 'requested')
       ends[0]?.()
       await waitForRun(2)
       ends[1]?.()
-      await waitUntil(async () => !(await getState('asked'))?.lease, 'the second run has ended')
-      const state = await getState('asked')
+      await waitUntil(async () => !(await getState('requested'))?.lease, 'the second run has ended')
+      const state = await getState('requested')
       assert.equal(state && Math.ceil(state.wait / 60), seconds && 60)
       await worker.stop(1_000)
       assert.equal(ends.length, 2)

@@ -39,7 +39,7 @@ export async function createPostgresHome(t: TestContext): Promise<string> {
   return join(DATA_DIR, 'postgres')
 }
 
-/** Returns the path of a template. Creates the template if it doesn't exist. Of concurrent creations, the first wins. */
+/** Returns the path of a template. Creates the template if it doesn't exist. If several processes create it at the same time, the first one wins. */
 async function getTemplate(name: string, create: (home: string) => Promise<unknown>): Promise<string> {
   const path = join(templates, name)
   if (existsSync(path)) return path
