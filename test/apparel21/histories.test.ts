@@ -7,6 +7,7 @@ import { after, test } from 'node:test'
 import { importExport } from '../../src/backoffice/apparel21/export-files/import.ts'
 import { sql } from '../../src/database/db.ts'
 import { connectToBackOffice } from '../drivers/apparel21.ts'
+import { getWarningCodes } from '../support/customer-bodies.ts'
 import { startTestApi } from '../support/service.ts'
 import { countRows, startShopFixture } from './shop.ts'
 
@@ -37,7 +38,6 @@ async function importOrders(name: string) {
 }
 const countReads = (personId: number) =>
   simulator.ledger.findCalls({ path: `/Persons/${personId}/RetailTransactions` }).length
-const getWarningCodesOfMeta = (meta: { warnings?: { code: string }[] }) => meta.warnings?.map(({ code }) => code)
 const isSince = (at: string, ms: number) =>
   Date.parse(at) >= Math.floor(ms / 1_000) * 1_000 && Date.parse(at) <= Date.now()
 let next = 0
@@ -80,11 +80,11 @@ test('the history shows stored data with its age during an outage', async () => 
   await simulator.stopAccepting()
   const { ids, meta } = await getHistory(existing)
   assert.deepEqual(ids, before.ids)
-  assert.deepEqual(getWarningCodesOfMeta(meta), ['back_office_unavailable'])
+  assert.deepEqual(getWarningCodes({ meta }), ['back_office_unavailable'])
   assert.match(meta.warnings[0].detail, /is 36\d\d seconds old/)
   assert.equal(Date.parse(before.meta.syncedAt) - Date.parse(meta.syncedAt), 3_600_000)
   const neverRead = await getHistory(unknown)
-  assert.deepEqual(getWarningCodesOfMeta(neverRead.meta), ['back_office_unavailable'])
+  assert.deepEqual(getWarningCodes(neverRead), ['back_office_unavailable'])
   assert.equal('syncedAt' in neverRead.meta, false, 'a history that was never read has no sync time')
 })
 
@@ -134,7 +134,7 @@ test('a hanging back office delays a list briefly; late responses are stored', a
   const { ids, meta } = await pending
   assert.ok(Date.now() - began < 4_300, "the list doesn't wait for the call")
   assert.equal(ids.includes(sold), false)
-  assert.deepEqual(getWarningCodesOfMeta(meta), ['back_office_unavailable'])
+  assert.deepEqual(getWarningCodes({ meta }), ['back_office_unavailable'])
   await new Promise(resolve => setTimeout(resolve, 2_500))
   await simulator.stopAccepting()
   const later = await getHistory(personId, slowServer)
@@ -148,7 +148,7 @@ test('unreadable sales cause a warning and fail neither requests nor syncs', asy
   const began = Date.now()
   await shop.sync('transactions')
   const { meta } = await getHistory(personId)
-  assert.deepEqual([getWarningCodesOfMeta(meta), meta.syncedAt], [['back_office_error'], undefined])
+  assert.deepEqual([getWarningCodes({ meta }), meta.syncedAt], [['back_office_error'], undefined])
   simulator.faults.clear()
   await shop.sync('transactions')
   await simulator.stopAccepting()

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assertProblem } from '../support/problem.ts'
+import { assertProblem, getFieldErrors } from '../support/problem.ts'
 import { post } from '../support/write.ts'
 import { assertLeavesNothing, dryRun } from './dry-runs.ts'
-import { findItemsAndCustomer, getPointersAndCodes, placeOrder } from './sales.ts'
+import { findItemsAndCustomer, placeOrder } from './sales.ts'
 import type { Shop } from './shop.ts'
 
 /** Contract of returns, the same for every driver that has them. */
@@ -17,7 +17,7 @@ export function addReturnContract(shop: () => Shop) {
     const line = { sku: items[0].sku, quantity: 1, reasonCode: 'SIZE', notes: 'Too tight & "short"' }
     const foreign = await post(api, path, { lines: [line, { ...line, sku: items[1].sku }] })
     assertProblem(foreign, 'sku_not_on_order', api.baseUrl, path)
-    assert.deepEqual(getPointersAndCodes(foreign), [['/lines/1/sku', 'sku_not_on_order']])
+    assert.deepEqual(getFieldErrors(foreign), ['/lines/1/sku sku_not_on_order'])
     assert.deepEqual((await api.get(path)).json.data, [], 'a rejected return creates nothing')
     assert.equal((await post(api, path, { lines: [{ ...line, reasonCode: 'BORED' }] })).status, 422)
     const response = await post(api, path, { returnNumber: `R-${shop().release}-1`, lines: [line] })
@@ -75,7 +75,7 @@ export function addReturnContract(shop: () => Shop) {
     )
     const none = await post(api, path, { lines: [{ sku }] })
     assertProblem(none, 'quantity_exceeds_returnable', api.baseUrl, path)
-    assert.deepEqual(getPointersAndCodes(none), [['/lines/0/quantity', 'quantity_exceeds_returnable']])
+    assert.deepEqual(getFieldErrors(none), ['/lines/0/quantity quantity_exceeds_returnable'])
   })
 
   test('a dry run of a return calculates without effect', async () => {

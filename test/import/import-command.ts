@@ -43,12 +43,6 @@ export function createImporter(installation: TestApi) {
 /** Returns the environment of a command for an installation. */
 export const buildEnvironment = ({ database: { connection }, secret }: TestApi, directory: string) => ({
   DATA_DIR: join(directory, 'data'),
-  DATABASE_URL: toUrl(connection),
+  DATABASE_URL: connection,
   SECRET_KEY: secret,
 })
-
-function toUrl(connection: TestApi['database']['connection']) {
-  if (typeof connection === 'string') return connection
-  const { user, host, port, database } = connection
-  return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host ?? '')}&port=${port}`
-}

@@ -4,7 +4,7 @@ import type { Simulator } from '../../../simulator/control/handle.ts'
 import { sql } from '../../../src/database/db.ts'
 import { type Apparel21Api, connectToBackOffice, startApparel21Api } from '../../drivers/apparel21.ts'
 import { buildCredentials } from '../../support/servers.ts'
-import { type Caller, startTestApi, type TestApi, type TestResponse } from '../../support/service.ts'
+import { type Caller, startTestApi, type TestApi } from '../../support/service.ts'
 import { clearFailures } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
@@ -79,6 +79,4 @@ export const createVoucherSales = ({ simulator, api }: Pick<Apparel21Api, 'simul
     return order
   },
 })
-export const getPointersAndCodes = ({ json }: TestResponse) =>
-  (json.errors ?? []).map(({ pointer, code }: { pointer?: string; code: string }) => [pointer, code])
 export const inDays = (days: number) => Temporal.Now.plainDateISO('Australia/Melbourne').add({ days }).toString()

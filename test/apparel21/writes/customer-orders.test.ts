@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Order } from '../../../src/domain/orders/orders.ts'
 import { connectToBackOffice } from '../../drivers/apparel21.ts'
+import { getWarningCodes } from '../../support/customer-bodies.ts'
 import { getCreatedRecord } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
@@ -30,7 +31,6 @@ async function listOrders(id: string, query = '') {
   return { data: json.data as Order[], meta: json.meta }
 }
 const getIds = (orders: Order[]) => orders.map(({ id }) => id).sort()
-const getWarningCodesOfMeta = (meta: { warnings?: { code: string }[] }) => meta.warnings?.map(({ code }) => code)
 const countReads = (id: string) => simulator.ledger.findCalls({ method: 'GET', path: `/Persons/${id}/Orders` }).length
 
 test("a customer's list shows orders placed in the back office, newest first", async () => {
@@ -43,7 +43,7 @@ test("a customer's list shows orders placed in the back office, newest first", a
   await simulator.stopAccepting()
   const later = await listOrders(id)
   assert.deepEqual(later.data, data)
-  assert.deepEqual([getWarningCodesOfMeta(later.meta), later.meta.syncedAt], [['back_office_unavailable'], undefined])
+  assert.deepEqual([getWarningCodes(later), later.meta.syncedAt], [['back_office_unavailable'], undefined])
 })
 
 test('a line shipped in the back office is shown as shipped', async () => {
@@ -95,7 +95,7 @@ test('each page is stored as it arrives, even if late', async t => {
   }
   simulator.faults.add({ kind: 'latency', seconds: 1.3, path: `/Persons/${id}/Orders` })
   const { json } = await slowServer.get(`/customers/${id}/orders`)
-  assert.deepEqual(getWarningCodesOfMeta(json.meta), ['back_office_unavailable'])
+  assert.deepEqual(getWarningCodes(json), ['back_office_unavailable'])
   assert.ok(json.data.length > 0 && json.data.length < 6, `${json.data.length} of 6`)
   await waitUntil(async () => (await countOrders()) === before + 6, 'the late pages are stored', 30_000)
 })
@@ -115,7 +115,7 @@ test('an unreadable response keeps the stored orders and adds a warning', async 
   const { id } = takeNextPerson()
   simulator.faults.add({ kind: 'malformed', path: `/Persons/${id}/Orders` })
   const { data, meta } = await listOrders(id)
-  assert.deepEqual([data, getWarningCodesOfMeta(meta)], [[], ['back_office_error']])
+  assert.deepEqual([data, getWarningCodes({ meta })], [[], ['back_office_error']])
   assert.match(meta.warnings[0].detail, /Orders that were placed elsewhere may be missing/)
 })
 

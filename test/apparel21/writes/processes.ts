@@ -70,7 +70,7 @@ export async function startProcessFixture() {
     /** Builds the environment of a process. Each process has its own data directory. */
     buildEnvironment: (name: string, more: Environment = {}): Environment => ({
       DATA_DIR: join(home, name),
-      DATABASE_URL: toUrl(connection),
+      DATABASE_URL: connection,
       SECRET_KEY: secret,
       RUN_JOBS: 'false',
       ...more,
@@ -134,12 +134,6 @@ export async function startProcessFixture() {
       contact: { email: `${name}@example.com` },
     }),
   }
-}
-
-function toUrl(connection: Awaited<ReturnType<typeof createTestDatabase>>['connection']) {
-  if (typeof connection === 'string') return connection
-  const { user, host, port, database: name } = connection
-  return `postgres://${user}@localhost/${name}?host=${encodeURIComponent(host ?? '')}&port=${port}`
 }
 
 /** Waits until a process has halted itself. */
