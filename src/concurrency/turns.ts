@@ -39,6 +39,7 @@ export interface Turns {
   shortenNext(): void
 }
 
+/** Creates the turns of one event loop. */
 export function createTurns(): Turns {
   const light = new Set<Source>()
   const heavy = new Set<Source>()

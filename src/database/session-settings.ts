@@ -32,6 +32,7 @@ interface SettingsOptions {
   lockTimeoutMs: number
 }
 
+/** Returns the settings of a session that runs statements of Tillbridge. */
 export const createSessionSettings = (options: SettingsOptions): SessionSettings => ({
   timezone: 'UTC',
   statement_timeout: options.statementTimeoutMs,

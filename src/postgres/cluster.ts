@@ -37,6 +37,7 @@ const databaseName = 'tillbridge'
 /** The prefix of unfinished directories. The next start deletes them. */
 export const draftPrefix = 'data.new-'
 
+/** Returns the client configuration for a server whose socket is in this directory. */
 export const toConnection = (socket: string): Connection => ({
   host: socket,
   port,

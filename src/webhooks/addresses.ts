@@ -18,6 +18,7 @@ export interface AddressGuard {
 
 const httpsRequired = '`url` must begin with `https://`, unless its host is in `WEBHOOK_NETWORKS`.'
 
+/** Creates a guard. `networks`: allowed networks in CIDR notation, or single IP addresses. */
 export function createAddressGuard(networks: readonly string[], resolve: Resolve = resolveByNameServers): AddressGuard {
   const allowed = networks.map(parseNetwork)
   const isAllowed = (address: Address) =>

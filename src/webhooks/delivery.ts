@@ -52,5 +52,6 @@ function buildBody({ service, timestamp, changes, cursorAfter }: DeliveryContent
   }
 }
 
+/** Builds the body of a test event (`WebhookTestEvent`). */
 export const buildTestBody = (service: string, timestamp: string) =>
   JSON.stringify({ type: 'webhook.test', timestamp, data: { service } })

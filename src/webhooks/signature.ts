@@ -9,6 +9,7 @@ export const generateSecret = () => `${prefix}${randomBytes(32).toString('base64
 /** Describes the required form of a secret. */
 export const secretFormat = `${prefix} and the base64 of 24 to 64 bytes`
 
+/** True if the text is a secret in the form of `secretFormat`. */
 export function isSecret(text: string): boolean {
   const [, base64 = ''] = new RegExp(`^${prefix}([^=]*)={0,2}$`).exec(text) ?? []
   const key = Buffer.from(base64, 'base64')

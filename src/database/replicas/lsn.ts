@@ -8,6 +8,7 @@ export interface Lsn {
   at: bigint
 }
 
+/** Parses an LSN in the form of `Lsn`. */
 export function parseLsn(text: string): Lsn {
   const separator = text.lastIndexOf('.')
   const [high = '', low = ''] = text.slice(separator + 1).split('/')

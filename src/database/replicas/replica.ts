@@ -59,6 +59,7 @@ interface ReplicaOptions {
   onNotice: (notice: string) => void
 }
 
+/** Opens a replica and starts to probe it, without waiting. Until its first successful probe it gets no reads. */
 export function openReplica(server: pg.ClientConfig, { max, pooled, history, onNotice }: ReplicaOptions): Replica {
   const name = getServerName(server)
   const open = (maxConnections: number, statementTimeoutMs: number) =>

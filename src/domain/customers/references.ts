@@ -23,12 +23,14 @@ export function getChosenReferences(
   return new Map(Object.entries(references ?? {}))
 }
 
+/** Returns the ID of a chosen value. Null removes the reference. */
 export const getValueId = (choice: ChosenReference) =>
   typeof choice === 'object' && choice !== null ? choice.referenceValueId : choice
 
 /** True if the string can be the name of a reference type. */
 const isTypeName = (type: string) => type.isWellFormed() && /^\P{Cc}{1,100}$/u.test(type)
 
+/** Returns the types and values that a change names. Omits removed references and invalid types. */
 export const getNamedValues = ({ references }: CustomerChange) =>
   Object.entries(references ?? {}).flatMap(([type, choice]): [type: string, value: string][] => {
     const value = getValueId(choice)

@@ -13,6 +13,7 @@ export const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount
 export const computeLineValue = (price: bigint, quantity: number, discounts: readonly bigint[]) =>
   price * BigInt(quantity) - sum(discounts)
 
+/** Returns the amount due of an order: lines, freight and taxes on top of the prices. */
 export const computeAmountDue = (lineValues: readonly bigint[], freight: bigint, taxes: readonly bigint[]) =>
   sum(lineValues) + freight + sum(taxes)
 

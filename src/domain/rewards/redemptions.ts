@@ -175,6 +175,7 @@ export function canAct(action: RedemptionAction, status: RedemptionStatus): bool
   throw redemptionEnded(action, status)
 }
 
+/** Returns `invalid_transition` with the reason why an action isn't possible in a status. */
 export function redemptionEnded(action: RedemptionAction, status: RedemptionStatus): ApiError {
   const reasons: Partial<Record<RedemptionStatus, string>> = {
     submitting: 'it is not known yet whether it was reserved. Repeat the request that reserves it',

@@ -62,15 +62,19 @@ export function explainCurrencyChange(
   return `The service has ${stored.join(', ')}. No amount is converted: product prices and rewards are shown in ${after}, while orders, sales and vouchers keep ${before}. Vouchers in ${before} can't pay for orders in ${after}.`
 }
 
-/** Returns an error if a change of the currency isn't confirmed. `how` says how to confirm it. */
-export const checkCurrencyChange = (effect: string | undefined, isConfirmed: boolean, how: string): FieldError[] =>
+/** Returns an error if a change of the currency isn't confirmed. `instruction` is a sentence on how to confirm it. */
+export const checkCurrencyChange = (
+  effect: string | undefined,
+  isConfirmed: boolean,
+  instruction: string,
+): FieldError[] =>
   effect === undefined || isConfirmed
     ? []
     : [
         {
           pointer: '/currency',
           code: 'invalid_field',
-          detail: `\`currency\` can't be changed without confirmation. ${effect} ${how}`,
+          detail: `\`currency\` can't be changed without confirmation. ${effect} ${instruction}`,
         },
       ]
 

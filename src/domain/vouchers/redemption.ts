@@ -117,6 +117,7 @@ function checkAmount(
 /** Returns `rate_limited` if the account can't lock another voucher. */
 export const checkAccountLocks = createAccountLimit('lock', 'vouchers')
 
+/** Returns a copy of an error that also names a field: `pointer` is its JSON pointer. */
 export const withPointer = (pointer: string, { code, message, members, headers, cause }: ApiError): ApiError =>
   Object.assign(new ApiError(code, message, { errors: [{ pointer, code, detail: message }], members, headers }), {
     cause,

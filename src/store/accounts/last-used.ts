@@ -52,6 +52,7 @@ export const recordDeprecatedUses = (db: Db, uses: readonly DeprecatedUse[]) =>
        for key share of a
     on conflict (service_id, username, operation) do update set (requests, used_at) = (u.requests + excluded.requests, excluded.used_at)`)
 
+/** Returns the deprecated operations that an account has used in a service, with the number of requests. */
 export const listDeprecatedUses = (db: Db, service: Pick<Service, 'id'>, username: string) =>
   db.rows<{ operation: string; requests: number; lastUsedAt: string }>(sql`
     select operation, requests::float8 as requests, ${rfc3339(sql`used_at`)} as "lastUsedAt"

@@ -86,6 +86,7 @@ interface Filters {
   newestFirst: boolean
 }
 
+/** Reads a page of the audit log (`Audit`), by change. `newestFirst` doesn't apply to exports. */
 export const readAuditPage = (
   db: Db,
   service: Service,

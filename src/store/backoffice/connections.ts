@@ -25,6 +25,7 @@ interface Row {
   gateways: NonNullable<BackOfficeSettings['gateways']>
 }
 
+/** The contexts that the encrypted passwords of a service are bound to. */
 export const getPasswordContext = (serviceId: number) => `back_office ${serviceId}`
 export const getSftpPasswordContext = (serviceId: number) => `back_office exports ${serviceId}`
 

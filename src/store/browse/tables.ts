@@ -62,7 +62,10 @@ const toMappedFilters = (kind: MappedKind) => ({
   unmapped: () => mappedStates[kind].unmapped,
 })
 
-/** The tables of the console. Each search reads indexes if the list can be long. */
+/**
+ * The tables of the console. Each search reads indexes if the list can be long.
+ * Aliases besides `t`: `o` order, `l` line, `c` customer or colour, `p` product, `v` variant, `s` stock or sale, and `st` store.
+ */
 export const tables: Record<BrowsedList, Table> = {
   orders: {
     from: sql`sales_order t`,

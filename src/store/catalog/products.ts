@@ -252,6 +252,7 @@ const productsWithTombstones = (service: Service) => sql`(
   (select service_id, changed_at, key, null::text, record
      from (${selectTombstones(service, 'product', sql`product_id`)}) removed order by changed_at, key)) product`
 
+/** Reads a page of products (`Product`): by change, or by ID if only `code` or `sku` is set. */
 export const readProductPage = (
   db: Db,
   service: Service,

@@ -44,6 +44,7 @@ interface Filters {
   code?: string | undefined
 }
 
+/** Reads a page of the staff (`StaffMember`), by ID. */
 export const readStaffPage = (db: Db, service: Service, { email, code }: Filters, request: PageRequest) =>
   readPage(
     db,

@@ -119,6 +119,7 @@ const isDifferentIn = (columns: readonly string[]) => {
   return sql`(${qualify('c')}) is distinct from (${qualify('old')})`
 }
 
+/** Reads a page of stores (`Store`), by ID. */
 export const readStorePage = (
   db: Db,
   service: Service,

@@ -64,6 +64,7 @@ export const getCompleteUntil = (positions: FeedPositions) =>
 /** Positions as stored in a cursor: per kind, the timestamp up to which everything was received, or both positions. */
 export type EncodedPositions = (number | readonly [...FeedPosition, ...FeedPosition])[]
 
+/** Encodes positions in the order of their kinds. */
 export const encodePositions = (positions: FeedPositions): EncodedPositions =>
   [...positions.values()].map(({ changed, removed }) =>
     changed[1] === '' && removed[1] === '' && changed[0] === removed[0] ? changed[0] - 1 : [...changed, ...removed],

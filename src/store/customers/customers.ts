@@ -277,6 +277,7 @@ interface Filters {
   ecommerceIds: boolean
 }
 
+/** Reads a page of customers (`Customer`): by name, by ID for one email address, otherwise by change. */
 export const readCustomerPage = (
   db: Db,
   service: Service,

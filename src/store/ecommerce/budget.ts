@@ -39,6 +39,7 @@ const restore = (budget: Sql) => sql`
     cross join lateral (select f1 - (o2 - o1) as f2) g
     cross join lateral (select least(s1 + f2, ${shares.stock}::float8 * b.capacity) as s2) y)`
 
+/** Creates the budget of a connection, unless it has one. It begins with the smallest rate limit, and full. */
 export const createBudget = (db: Db, service: Service, connectionId: string) =>
   db.run(sql`
     insert into ecommerce_budget (service_id, connection_id, capacity, restore_per_second, orders_points, stock_points, background_points, measured_at)

@@ -36,6 +36,7 @@ interface ReadOrders {
 /**
  * Replaces the committed units of these orders, unless a later read is stored already. The levels whose units have changed are due again. If
  * units have left, the merchant has fulfilled or cancelled them, so that the on-hand quantity is read first. Returns the number of open lines.
+ * Aliases: `old` are the stored commitments, `n` the new ones, and `c` the change of units of each level.
  */
 export async function storeCommitments(tx: Db, service: Service, read: ReadOrders): Promise<number> {
   const { readAt } = read

@@ -74,5 +74,6 @@ export const listMerges = (db: Db, service: Service) =>
     select event_id as id, subject_id as "subjectId", successor_id as "successorId" from ecommerce_event
      where ${isInMainConnection(service)} and successor_id is not null order by received_at`)
 
+/** Deletes events that are too old to be delivered again. */
 export const purgeEvents = (db: Db) =>
   db.run(sql`delete from ecommerce_event where received_at < now() - ${retentionDays} * interval '1 day'`)

@@ -83,6 +83,7 @@ interface Comparison {
  * levels that changed while the platform was read, are skipped. New levels, and levels that must be read, adopt the value without drift.
  * Held levels are not pushed, so they can't drift. `selection`: compares the levels of these items only, with what was read by ID.
  * Stores as `digests`, for each location, the sum of the hashes of all compared quantities: as we knew them, and as they were read.
+ * Aliases: `l` is our record of a level, `o` what was read, and `r` the reconciliation.
  */
 export async function compareObservedLevels(
   tx: Db,
@@ -193,6 +194,7 @@ export const storeAuthors = (
       from json_to_recordset(${JSON.stringify(authors)}) as a ("itemId" text, "locationId" text, "changedBy" text)
      where ${isInMainConnection(service)} and reconciliation_id = ${id} and d.item_id = a."itemId" and d.location_id = a."locationId"`)
 
+/** Stores the result of a reconciliation, or the error with which it failed. */
 export const endReconciliation = (
   db: Db,
   service: Service,

@@ -33,6 +33,7 @@ interface Filters {
   explained?: Explained | undefined
 }
 
+/** Reads a page of stock (`StockLevel`): by change, or by ID for one SKU without `updatedAfter`. */
 export function readStockPage(
   db: Db,
   service: Service,

@@ -294,6 +294,7 @@ export const lockStockFirst = (tx: Db, service: Service, moves: readonly StockKe
 /**
  * Moves stock, which can fall below zero, and ends the expired reservations at the moved levels. Otherwise, a crowd that waits for this stock
  * would delay them. Ignores stock that no longer exists. Delete or renew the reservations of the moves first.
+ * Aliases: `m` has the moved units of each level, `s` its new quantities with its store `c` and its variant `v`, and `r` its new record.
  */
 export async function moveStock(tx: Db, service: Service, change: Change, moves: readonly StockMove[]) {
   const goneIds = selectRenamedIds(service, isAmong(moves))

@@ -87,6 +87,7 @@ function newestWithin(source: TimestampSource, service: Service, watermark: Sql,
     case when exists (select from initial_load l where l.service_id = ${service.id} and l.kind = ${recordKinds[source]}) then timestamptz 'epoch' else ${newest} end`
 }
 
+/** Returns the table for a `from` clause. */
 export const tableSql = (source: TimestampSource): Sql => (source instanceof Sql ? source : raw(source))
 
 /** The commit watermarks of a service: no transaction in progress can still commit a change at or before them. */

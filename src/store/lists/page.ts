@@ -27,6 +27,7 @@ export interface Page {
   end: PageEnd | null
 }
 
+/** Creates the only page of a scan without records. */
 export const createEmptyPage = (asOf: string): Page => ({ records: [], asOf, hasNextPage: false, end: null })
 
 /** The SQL of a list. */
@@ -150,6 +151,7 @@ export interface PageRow {
   more: boolean
 }
 
+/** Builds a page from the rows of its statement. */
 export function toPage(rows: readonly PageRow[], position: string | undefined): Page {
   const last = rows.at(-1)
   if (!last) throw new Error('aggregate of a page returned no row')
@@ -158,6 +160,7 @@ export function toPage(rows: readonly PageRow[], position: string | undefined): 
   return { records, asOf, position, hasNextPage, end: order === null || key === null ? null : [order, key] }
 }
 
+/** SQL for the text between two records in a string. */
 export const recordSeparator = (asLines = false) => raw(asLines ? "E'\\n'" : "','")
 
 /**

@@ -51,6 +51,7 @@ export async function queueVoucherEmail(tx: Db, keys: Keys, service: Service, ma
 const toStartOfDay = (date: string, timeZone: string) =>
   Temporal.PlainDate.from(date).toZonedDateTime(timeZone).toInstant().toString()
 
+/** The context that the encrypted content of an email is bound to. */
 export const getEmailContext = (service: Pick<Service, 'id'>, id: string) => `mail ${service.id} ${id}`
 
 /** SQL for the emails of a voucher as a JSON array of `ReceiverEmail`, the newest first. `voucher`: SQL for the voucher number. */
@@ -153,6 +154,7 @@ export async function retryEmailsIn(tx: Db, service: Service, id: string | undef
   return rows.length
 }
 
+/** Returns the IDs of all emails of these vouchers. */
 export const listEmailIds = async (tx: Db, service: Service, vouchers: readonly string[]): Promise<string[]> =>
   (
     await tx.rows<{ id: string }>(

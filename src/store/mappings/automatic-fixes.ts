@@ -63,6 +63,7 @@ const maxFixes = 5_000
  * - It is unmapped (`sku = sku_id`), and the mapping check suggests the variant.
  * - No other SKU has the barcode, and no other variant of the platform has it in any notation (`near_other`).
  * - No SKU is mapped to the variant, and the variant is not a gift card.
+ * Aliases: `f` is the issue, `v` our variant, `e` the platform's variant, and `o` any other one.
  */
 export async function mapExactMatches(db: Database, service: Service, signal: AbortSignal): Promise<number> {
   const candidates = await db.rows<{ id: string; to: string }>(sql`

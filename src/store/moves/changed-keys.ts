@@ -43,22 +43,24 @@ function parseMessage(data: Buffer, tables: Map<number, KeySet>, keys: ReadonlyM
   const changed = tables.get(data.readInt32BE(1))
   if (!changed) throw new Error('PostgreSQL sent a change of a table that is not published.')
   // An update that changes the key has the old key before the new one.
-  for (let at = 5; at < data.length; ) {
-    const [values, end] = parseTuple(data, at + 1)
+  for (let offset = 5; offset < data.length; ) {
+    const [values, end] = parseTuple(data, offset + 1)
     changed.add(JSON.stringify(values))
-    at = end
+    offset = end
   }
 }
 
-function parseCString(data: Buffer, at: number) {
-  const end = data.indexOf(0, at)
-  return [data.toString('utf8', at, end), end + 1] as const
+/** Returns a zero-terminated string and the offset after it. */
+function parseCString(data: Buffer, offset: number) {
+  const end = data.indexOf(0, offset)
+  return [data.toString('utf8', offset, end), end + 1] as const
 }
 
-function parseTuple(data: Buffer, at: number) {
+/** Returns the columns of a row as text, and the offset after it. Throws if a column is null: a key has no null. */
+function parseTuple(data: Buffer, offset: number) {
   const values: string[] = []
-  let next = at + 2
-  for (let remaining = data.readInt16BE(at); remaining > 0; remaining--) {
+  let next = offset + 2
+  for (let remaining = data.readInt16BE(offset); remaining > 0; remaining--) {
     if (data[next] !== 't'.charCodeAt(0)) throw new Error('PostgreSQL sent a row without its key.')
     const end = next + 5 + data.readInt32BE(next + 1)
     values.push(data.toString('utf8', next + 5, end))

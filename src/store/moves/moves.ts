@@ -75,6 +75,7 @@ export const readMoveState = async (control: Db, { serviceId, owner }: OwnedMove
       update service_move set heartbeat_at = clock_timestamp() where service_id = ${serviceId} and owner = ${owner}::uuid returning state`)
   )?.state
 
+/** Deletes the row of a move or a restore, unless another process has taken it over. */
 export const endMove = (control: Db, { serviceId, owner }: OwnedMove) =>
   control.run(sql`delete from service_move where service_id = ${serviceId} and owner = ${owner}::uuid`)
 

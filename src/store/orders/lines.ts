@@ -18,6 +18,7 @@ export interface LockedLine extends SoldLine {
   isAllocated: boolean
 }
 
+/** Reads the lines of a locked order, in their sequence. */
 export const readLines = async (tx: Db, service: Service, order: LockedOrder): Promise<LockedLine[]> =>
   (await tx.rows<StoredLine>(selectLines(service, sql`order_id = ${order.id}`))).map(row => toLockedLine(order, row))
 
@@ -104,5 +105,6 @@ export const updateProcessingLines = (
      where l.service_id = ${service.id} and l.order_id = ${order.id} and l.sequence = new.sequence and l.status = 'processing'`)
 }
 
+/** Sets the change timestamp of an order, so that it is published. */
 export const touchOrder = (tx: Db, service: Service, order: LockedOrder, change: Change) =>
   tx.run(sql`update sales_order set changed_at = ${change.at} where service_id = ${service.id} and id = ${order.id}`)

@@ -127,6 +127,7 @@ export interface LockedOrder {
   decimals: number
 }
 
+/** Locks an order until the transaction ends. Returns undefined if it doesn't exist. */
 export function lockOrder(tx: Db, service: Service, name: OrderName | { id: string }) {
   const condition =
     'idOrNumber' in name

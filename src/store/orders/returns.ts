@@ -180,6 +180,7 @@ interface StoredReturn {
 /** Identifies a return by its ID or its number. */
 export type ReturnName = { id: string } | { number: string }
 
+/** Returns a return with its total. Returns undefined if it doesn't exist. */
 export const findStoredReturn = (tx: Db, service: Service, name: ReturnName) =>
   tx.row<StoredReturn>(sql`
     select r.id, r.return_number as number, r.order_id as "orderId", r.status, r.restock, ${orderMoney(sql`r.exchange_credit`)} as "exchangeCredit",

@@ -91,15 +91,15 @@ function encodeEntries(block: Block) {
   for (const entry of latest) {
     const { at, requestId, username, operation, path, subject, status, code, keyHash } = entry
     const { milliseconds, statements, databaseMs, steps, isConsole, fields } = entry
-    const other = subject === path ? undefined : subject
+    const otherSubject = subject === path ? undefined : subject
     lines.push(
       // biome-ignore format: as the view request_log counts them
-      JSON.stringify([at % 1_000, requestId, username, operation, path, other, status, code, keyHash,
+      JSON.stringify([at % 1_000, requestId, username, operation, path, otherSubject, status, code, keyHash,
       toTenths(milliseconds), statements, toTenths(databaseMs), steps.map(({ name, at: startMs, milliseconds: durationMs, outcome }) => [name, toTenths(startMs), toTenths(durationMs), outcome]),
       isConsole, fields.length ? fields : undefined]),
     )
     marks.push(hashText(requestId), hashText(path))
-    if (other !== undefined) marks.push(hashText(other))
+    if (otherSubject !== undefined) marks.push(hashText(otherSubject))
     if (keyHash !== undefined) marks.push(hashText(keyHash))
     if (!isConsole) countEntry(block, entry)
     if (last?.operation !== operation || last.username !== username || last.status !== status || last.code !== code) {

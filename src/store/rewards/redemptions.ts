@@ -112,7 +112,7 @@ export async function debitRedemption(tx: Db, service: Service, redemption: Rede
 
 /**
  * Takes points that accounts owe from their open lots, earliest expiry first, because these redemptions have just ended and reserve nothing
- * any more. Call with the lock of the accounts.
+ * any more. Call with the lock of the accounts. `earlier` is the sum of the lots that expire before a lot.
  */
 export const settleOwedPoints = (tx: Db, service: Service, requestIds: readonly string[]) =>
   tx.run(sql`

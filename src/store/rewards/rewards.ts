@@ -191,6 +191,8 @@ export const findRewardAccount = (db: Db, service: Service, key: { id: string } 
 /**
  * Selects the JSON of the reward account (`RewardAccount`) that meets the condition. Lists lots that have not expired by the date in the
  * service's time zone. Each balance is the sum of what is left of the listed lots, so the two always agree.
+ * Aliases: `a` is the account, `lot` its open lots, `b` its balances, `p` its program, `t` its tier, and `next` the next tier. `net` has the
+ * points less those that the account owes.
  */
 export function rewardAccountJson(service: Service, condition: Sql) {
   const money = createMoneyFormat(service)

@@ -153,6 +153,7 @@ export interface RemainingValues {
   pins: number
 }
 
+/** Counts the values in a database that still need another secret than the newest one. */
 export async function countRemaining(db: Db, keys: Keys): Promise<RemainingValues> {
   const counts = sealedColumns.map(
     ({ table, column }) => sql`(select count(*) from ${raw(table)} where ${isSealedByOtherSecret(keys, column)})`,

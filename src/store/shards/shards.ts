@@ -2,6 +2,7 @@ import { type Keys, seal, unseal } from '../../crypto/keys.ts'
 import { type Database, type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
+/** The context that the encrypted URL of a shard is bound to. */
 export const getShardUrlContext = (name: string) => `shard ${name}`
 
 /** Lists the shards with the number of their services. */
@@ -57,6 +58,7 @@ const lookupContext = 'lookup secret'
 /** Encrypts the secret for lookups, which a rotation keeps. */
 export const sealLookup = (keys: Keys) => seal(keys, lookupContext, keys.lookup.toString('hex'))
 
+/** Decrypts the secret for lookups (`sealLookup`). */
 export const unsealLookup = (keys: Keys, sealed: Buffer) => Buffer.from(unseal(keys, lookupContext, sealed), 'hex')
 
 /** Marks an unmarked database as a shard of this name, or as a control database. */
@@ -74,6 +76,7 @@ export interface ShardService extends Pick<Service, 'id' | 'name'> {
   deletionState: string | null
 }
 
+/** Lists the services that are served from a shard. */
 export const listServicesIn = (data: Db) =>
   data.rows<ShardService>(sql`
     select service_id as id, name, deletion_state as "deletionState" from service where move_state is null or move_state not in ('incoming', 'moved_away') order by service_id`)

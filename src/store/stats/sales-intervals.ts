@@ -81,6 +81,7 @@ const addAmounts = (amounts: readonly string[]) =>
     4,
   )
 
+/** Counts the orders of each interval, and adds up their totals. */
 export const sumOrdersByInterval = (db: Db, service: Service, range: RangeName) => {
   const { timeZone, currency } = service.settings
   return sumByInterval(db, service, range, {
@@ -92,6 +93,7 @@ export const sumOrdersByInterval = (db: Db, service: Service, range: RangeName) 
   })
 }
 
+/** Counts the retail transactions of each interval, and adds up their totals. */
 export const sumSalesByInterval = (db: Db, service: Service, range: RangeName) =>
   sumByInterval(db, service, range, {
     column: sql`sale_date`,

@@ -24,6 +24,7 @@ export async function beginRun(
     insert into sync_run (service_id, sync, run_id, is_full, origin) values (${service.id}, ${sync}, ${run}, ${isFull}, ${origin})`)
 }
 
+/** Creates the error of a run whose lease another run has taken over. */
 export const leaseLost = () => new Error('The lease of this sync was lost: another run has taken over.')
 
 /** Keeps the lease until the transaction ends. Throws if another run has it. */

@@ -13,6 +13,8 @@ type ScheduledSync = Pick<SyncDefinition, 'name' | 'intervalSeconds'>
 /**
  * Returns the records (`Sync`) of a service as one JSON array: the syncs of the driver in its order, then the import types of which a file
  * has been imported. A file that was imported after the service got another back office replaces the error of the previous one.
+ * Aliases: `listed` has the names, `s` the state of the sync, `j` its job, and `last` its newest run. `schedule` has the seconds between two
+ * runs, `synced` the end and the error of the last completed run or file.
  */
 export async function renderSyncs(
   db: Db,

@@ -17,6 +17,7 @@ export async function upsertGateways(
   )
 }
 
+/** Returns the names of a service's payment gateways, sorted. */
 export const listGatewayNames = async (db: Db, service: Service) =>
   (
     await db.rows<{ name: string }>(

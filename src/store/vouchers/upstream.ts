@@ -34,6 +34,7 @@ interface Row
   upstreamValidation: Buffer | null
 }
 
+/** The context that the encrypted ID of a validation is bound to. */
 export const getValidationContext = (service: Pick<Service, 'id'>, number: string) =>
   `${service.id} upstream validation ${number}`
 

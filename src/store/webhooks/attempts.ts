@@ -41,6 +41,7 @@ const record = sql`
      ${rfc3339(sql`webhook_attempt.changed_at`)} as at, webhook_attempt.changes,
      webhook_attempt.status, webhook_attempt.fault as detail, webhook_attempt.response as response, webhook_attempt.milliseconds) r)`
 
+/** Stores an attempt that was made on request, such as a test. Returns its record, or undefined if the webhook was deleted. */
 export const addAttempt = (db: Db, service: Service, webhookId: string, attempt: Attempt) =>
   db.row<{ record: string }>(sql`
     with payload as (${insertPayload(service, webhookId, attempt)})
@@ -57,6 +58,7 @@ interface AttemptDetails {
   body: string | null
 }
 
+/** Returns an attempt of a webhook, or undefined if it doesn't exist. */
 export const findAttempt = (db: Db, service: Service, webhookId: string, id: string) =>
   db.row<AttemptDetails>(sql`
     select ${record} as record, webhook_attempt.delivery_id as "deliveryId", changes, headers, body
@@ -106,9 +108,11 @@ const selectSummaries = (service: Service, range: RangeName, condition: Sql) => 
                 group by 1) a using (webhook_id)
    where w.service_id = ${service.id} ${condition} order by 1`
 
+/** Returns the summary of each webhook of a service, by ID. */
 export const readDeliverySummaries = (db: Db, service: Service, range: RangeName) =>
   db.rows<DeliverySummary>(selectSummaries(service, range, sql``))
 
+/** Returns the summary of one webhook. */
 export const readDeliverySummary = (db: Db, service: Service, range: RangeName, id: string) =>
   db.row<DeliverySummary>(selectSummaries(service, range, sql`and webhook_id = ${id}`))
 

@@ -22,6 +22,7 @@ const record = sql`
 export const readWebhookPage = (db: Db, service: Service, request: PageRequest) =>
   readPage(db, service, { table: sql`webhook`, record, key: sql`webhook_id`, live: true }, request)
 
+/** Returns all webhooks of a service, by ID. */
 export const readWebhookRecords = async (db: Db, service: Service) => {
   const rows = await db.rows<{ record: string }>(
     sql`select ${record} as record from webhook where service_id = ${service.id} order by webhook_id`,
@@ -85,6 +86,7 @@ async function resolveAlerts(tx: Db, service: Service, id: string) {
   for (const kind of [failingAlert, expiredAlert] as const) await resolveAlert(tx, service.id, { kind, subject: id })
 }
 
+/** Deletes a webhook with its delivery job, and resolves its alerts. */
 export const deleteWebhook = async (tx: Db, service: Service, id: string) => {
   await tx.run(
     sql`delete from job where service_id = ${service.id} and name = ${deliverWebhookJob} and subject = ${id}`,
@@ -93,6 +95,7 @@ export const deleteWebhook = async (tx: Db, service: Service, id: string) => {
   await resolveAlerts(tx, service, id)
 }
 
+/** Pauses a webhook. `reason` is shown with its state. */
 export const pauseWebhook = (tx: Db, service: Service, id: string, reason: string) =>
   tx.run(sql`
     update webhook set state = 'paused', state_reason = ${reason}, changed_at = now()

@@ -3,6 +3,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 
 /** Secrets of webhooks, encrypted for their row. */
 
+/** The context that the encrypted secrets of a webhook are bound to. */
 export const getWebhookContext = (service: Pick<Service, 'id'>, id: string) => `webhook ${service.id} ${id}`
 
 export const sealSecret = (keys: Keys, service: Service, id: string, secret: string) =>

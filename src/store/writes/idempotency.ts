@@ -57,6 +57,7 @@ export async function storeResponse(
     on conflict (service_id, operation, key_hash) do update set (request_hash, response, subject, created_at) = (excluded.request_hash, excluded.response, excluded.subject, excluded.created_at)`)
 }
 
+/** The context that an encrypted response is bound to. */
 export const getResponseContext = (service: Pick<Service, 'id'>, operation: string, keyHash: Buffer) =>
   `${service.id} ${operation} ${keyHash.toString('hex')}`
 

@@ -125,6 +125,7 @@ export async function claimInDoubtWrite(db: Db, keys: Keys): Promise<InDoubtWrit
   return { ...claim, keyHash: keyHash ?? undefined, requested }
 }
 
+/** The context that the encrypted request of an intent is bound to. */
 export const getIntentContext = (serviceId: number, id: string) => `${serviceId} intent ${id}`
 
 /**
@@ -168,6 +169,7 @@ const isReserved = sql`
 export const lockReservations = (tx: Db, service: Service, owner: string) =>
   tx.run(sql`select from reservation where service_id = ${service.id} and owner = ${owner} for update`)
 
+/** Releases all reservations of an owner. */
 export const releaseReservations = (tx: Db, service: Service, owner: string) =>
   tx.run(sql`delete from reservation where service_id = ${service.id} and owner = ${owner}`)
 
