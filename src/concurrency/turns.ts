@@ -6,7 +6,7 @@
 
 /** Milliseconds in which a turn starts work, including the promises that it resolves. The last piece of work can exceed them. */
 const turnMs = 5
-/** The same in a turn after a new connection. The event loop accepts only one connection between two turns. */
+/** `turnMs` for a turn after a new connection. The event loop accepts only one connection between two turns. */
 const shortTurnMs = 1
 /** Milliseconds that a source can use in `windowMs` and still come first. */
 const lightMs = 5

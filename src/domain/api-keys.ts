@@ -41,7 +41,7 @@ export const permitsOperation = (key: ApiKeyInUse, operation: KeyRequirements) =
 
 const name = Text('The name of the key. The audit log shows it.', 'web-shop', 50)
 
-/** The schemas of keys. `scopes` are those of all operations. */
+/** Builds the schemas of keys. `scopes`: the scopes of all operations. */
 export function buildApiKeySchemas(scopes: readonly string[]) {
   const options = {
     description: 'The groups of operations that the key can call. Null: all groups.',

@@ -8,7 +8,7 @@ import { beginChange } from '../store/lists/change-timestamp.ts'
 import { readServiceOfJob } from '../store/tenancy/services.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
 
-/** Milliseconds between two polls. A reservation that another process made since then expires within this time after it at the latest. */
+/** Milliseconds between two polls. A reservation that was made after a poll can end up to this much too late. */
 const pollIntervalMs = 250
 /** Milliseconds before the next poll if a poll found expired reservations: other workers may have locked them. */
 const busyIntervalMs = 50

@@ -3,7 +3,7 @@ import { alertPlatformFailure } from '../ecommerce/platform-alerts.ts'
 import { pushStock } from '../ecommerce/stock-push/push.ts'
 import { forService, type Job, type ServiceJobRun } from './job.ts'
 
-/** Pushes the stock of a service to its platform. One run at a time: the job's lease is that of the push. */
+/** Pushes the stock of a service to its platform. The lease of the job ensures that one push runs at a time. */
 export const runStockPush = (offices: Pick<BackOffices, 'getDriver'>): Job => ({
   run: forService(work => run(offices, work)),
   concurrency: 4,

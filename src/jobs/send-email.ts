@@ -42,7 +42,7 @@ async function giveUpOrThrow({ db, service, subject: id, attempt, isLastAttempt,
     : error instanceof DeliveryFailed && error.affectsAllEmails
       ? { kind: 'email_server_rejecting', subject: '', detail: fault }
       : undefined
-  // In one transaction: each failed email has an alert, and an email that another one replaced has none.
+  // In one transaction, so that each failed email has an alert, and an email that was replaced has none.
   const isRecorded = await db.transaction(async tx => {
     const isMarked = (await recordFailedAttempt(tx, service, id, { attempts: attempt, fault, failed })) > 0
     if (isMarked && alert) await raiseAlert(tx, service.id, alert)

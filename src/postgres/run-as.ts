@@ -7,7 +7,7 @@ import { join } from 'node:path'
 export interface RunAs {
   /** A command to put before the program. */
   prefix: readonly string[]
-  /** Empty if the user is the one of this process. */
+  /** Empty to run as the user of this process. */
   credentials: { uid?: number; gid?: number }
   owner: User
 }

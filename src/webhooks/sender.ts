@@ -78,7 +78,7 @@ const createLookup =
     )
   }
 
-/** The result of an attempt, with what was sent. */
+/** The result of an attempt, with the headers and the body that were sent. */
 export interface SignedPostResult extends PostResult {
   body: string
   headers: Readonly<Record<string, string>> | null

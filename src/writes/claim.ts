@@ -75,7 +75,7 @@ export function createClaim(
       if (keyed) await lockKey(tx, service, keyed)
       if (state === 'other') throw new ApiError('idempotency_key_reused')
       if (state === 'running') throw inProgress()
-      // After an unknown commit this runs again and may find this attempt's own claim, so a previous `true` must stay.
+      // After an unknown commit, `begin` runs again and may find this attempt's own claim, so a previous `true` must stay.
       previouslyInDoubt ||= state === 'open'
     },
     /** Call after each committed stage. */

@@ -19,7 +19,7 @@ import { findKeyConflict, type Identity, inProgress, isInProgress } from './idem
 import { createReservations, LeaseLost, type Reservations } from './reservations.ts'
 import { type CommitPhase, isRejection, type Write } from './write.ts'
 
-/** The members of a write that its execution provides, as documented there. */
+/** The members of a write that its execution provides. `Write` documents them. */
 export type WriteRuntime = Pick<
   Write,
   | 'stage'
@@ -142,7 +142,7 @@ async function commitWrite(execution: WriteExecution, commit: CommitPhase<WriteR
   /** The outcome of an attempt whose commit is unknown. */
   let possiblyCommitted: Outcome | undefined
   const inTransaction = async (tx: Db, previousError: unknown) => {
-    // After any other error, the previous attempt was rolled back. One that found no claim has no outcome of its own.
+    // After any other error, the previous attempt was rolled back. An attempt that found no claim has no outcome of its own.
     if (previousError instanceof CommitUnknown) {
       execution.isCommitUnknown = true
       possiblyCommitted = lastOutcome ?? possiblyCommitted

@@ -27,7 +27,7 @@ export function readIdempotencyKey(header: string | undefined, service: Service)
 
 /** The identity of a write. */
 export interface Identity {
-  /** A UUID. Derived from the key if there is one, so that a repeat has the same. */
+  /** A UUID. It is derived from the key if there is one, so that a repeat has the same ID. */
   id: string
   requestHash: Buffer
   keyed: KeyedWrite | undefined

@@ -69,7 +69,7 @@ export const getWriter = ({ username, origin: { apiKey } }: Pick<Write, 'usernam
 
 /**
  * The last transaction of a write, which also stores audit entry and response. No other system is called in it. An `ApiError` that it
- * returns is committed together with counted failures. One that it throws rolls everything back.
+ * returns is committed together with counted failures. An error that it throws rolls everything back.
  */
 export type CommitPhase<T> = (tx: Db) => Promise<T>
 

@@ -81,7 +81,7 @@ export function checkReferences(
   })
 }
 
-/** Returns an error if `code` or `name` of a reference differ from those of its value. */
+/** Returns an error for `code` and for `name` of a chosen reference if they differ from the cached value. */
 function checkDescription(
   choice: Exclude<ChosenReference, string | null>,
   cached: CachedReference | undefined,

@@ -1,6 +1,6 @@
 import type { MappedKind, MappingIssue } from './mapping-check.ts'
 
-/** Columns that the CSV of the mapping check adds to those of a mapping. `tillbridge import` skips them. */
+/** Columns that the CSV of the mapping check has in addition to the columns of a mapping. `tillbridge import` skips them. */
 export const issueColumns = ['name', 'state', 'ecommerceName', 'evidence', 'unitsInStock', 'unitsSold'] as const
 
 /** The CSV header of each kind: the columns of a mapping, then those of the issue. */

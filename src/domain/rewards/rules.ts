@@ -108,7 +108,7 @@ export function upgradeTier(tiers: readonly TierRules[], status: TierStatus, spe
 
 /**
  * Reviews the tier of an account after its lock has expired: the account keeps its tier for another period, or gets a lower one, depending on
- * the spend. A tier without `qualifySpend` is never lost. An account without a tier gets the one that the spend reaches.
+ * the spend. A tier without `qualifySpend` is never lost. An account without a tier gets the tier that the spend reaches.
  */
 export function reviewTier(tiers: readonly TierRules[], status: TierStatus, spend: bigint, today: string): TierStatus {
   const current = tiers.find(tier => tier.id === status.tierId)

@@ -14,7 +14,7 @@ const controlsOfAscii = '\\u0000-\\u001f\\u007f'
  */
 const invisible = '\\p{Default_Ignorable_Code_Point}\\u2800'
 
-/** Whitespace within a line: that of ECMA-262 without control characters and line separators. */
+/** Whitespace within a line: the whitespace of ECMA-262 without control characters and line separators. */
 const spaces = ' \\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000\\ufeff'
 
 const forbidden = `${controls}${directionMarks}`

@@ -43,7 +43,7 @@ const gatewayNotFound = (name: string): FieldError => ({
   detail: `Payment gateway \`${name}\` of the setting \`voucherGateway\` not found.`,
 })
 
-/** Returns the gateway of a new voucher: that of the request, otherwise that of the service. Null if neither has one. */
+/** Returns the gateway of a new voucher: from the request, otherwise from the service's settings. Null if neither has one. */
 export const getGateway = ({ gateway }: Pick<VoucherInput, 'gateway'>, { voucherGateway }: Settings): string | null =>
   gateway ?? voucherGateway
 

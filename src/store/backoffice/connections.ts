@@ -123,6 +123,6 @@ const propagationMs = 4_000
 export const rescheduleSyncs = (tx: Db) =>
   addJob(tx, null, 'schedule-syncs', { dueAt: new Date(Date.now() + propagationMs).toISOString() })
 
-/** Deletes the settings of a service, so that those of the environment are used. Returns false if it had none. */
+/** Deletes the settings of a service, so that the settings of the environment apply. Returns false if the service had none. */
 export const deleteBackOffice = async (tx: Db, service: Service): Promise<boolean> =>
   (await tx.run(sql`delete from back_office where service_id = ${service.id}`)) > 0

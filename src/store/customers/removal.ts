@@ -12,7 +12,7 @@ const keptColumns = sql`ecommerce_admin_id, ecommerce_legacy_id, email_subscript
  */
 export async function removeCustomers(tx: Db, service: Service, ids: readonly string[]): Promise<number> {
   const ofCustomers = sql`service_id = ${service.id} and id = any(${ids})`
-  // Lock before the change begins: its timestamp must be later than that of a change in progress.
+  // Lock before the change begins: its timestamp must be later than the timestamp of a change in progress.
   await tx.run(sql`select from customer where ${ofCustomers} order by id for update`)
   const change = await beginChange(tx, service, ['customer'])
   await tx.run(sql`

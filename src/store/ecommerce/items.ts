@@ -128,7 +128,10 @@ export const findContainedItems = (db: Db, service: Service, kind: MappedKind, p
        and (platform_id = any(${platformIds}) or product_id = any(${platformIds}))
      order by item_key`)
 
-/** Maps the customers of merged platform customers to the one that remains, unless another customer is mapped to it. Returns their number. */
+/**
+ * Maps our customers of merged platform customers to the platform customer that remains, unless another customer is mapped to it. Returns the
+ * number of mapped customers.
+ */
 export async function moveMergedCustomers(
   tx: Db,
   service: Service,

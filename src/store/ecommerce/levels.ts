@@ -105,7 +105,7 @@ export interface StoredLevel extends LevelFacts, LevelKey {
 export const readLevelFacts = (tx: Db, service: Service, keys: readonly LevelKey[], rules: NettingRules) =>
   tx.rows<StoredLevel>(selectFacts(service, selectKeys(keys), rules))
 
-/** Returns the levels of these SKUs: those that exist, and those of mapped locations with something to sell. */
+/** Returns the stored levels of these SKUs, and their levels at mapped locations that have something to sell. */
 export const findLevelsOfSkus = (tx: Db, service: Service, skus: readonly string[]) =>
   tx.rows<LevelKey>(sql`
     with item as (

@@ -52,7 +52,7 @@ export const currentRecord = (service: Service, level: Sql) => sql`
 
 type StockContext = Pick<WriteContext, 'skipOutdated' | 'requestedAt'>
 
-/** The units that merging stock keeps: they are those of orders and reservations, and no source has them. */
+/** The units of orders and reservations. Merging stock keeps them, because no source has them. */
 const keptUnits = { allocated: sql`coalesce(old.allocated, 0)`, reserved: sql`coalesce(old.reserved, 0)` }
 
 /** Merges rows (`StockRow` with resolved `storeId` and `skuId`) into the stock. */
@@ -229,7 +229,7 @@ interface StockKey {
   skuId: string
 }
 
-/** A stock row with the columns that it sets. `isAtMost`: there can be fewer units, so it is no proof that no units are missing. */
+/** A stock row with the columns that it sets. `isAtMost`: its free stock is an upper bound, so it can't show that there are enough units. */
 type Row = StockKey & SourceDated & Record<string, unknown> & { isAtMost?: boolean }
 
 /** True for stock `s` with these keys. */
@@ -284,7 +284,7 @@ export async function lockReservedStock(tx: Db, service: Service, reservationId:
   ])
 }
 
-/** Like `lockStock`, ahead of the writes that wait for the same SKUs: it waits only for the one that has locked them. */
+/** Like `lockStock`, but ahead of the queue: waits only for the write that has locked the stock, not for writes that wait for the same SKUs. */
 export const lockStockFirst = (tx: Db, service: Service, moves: readonly StockKey[]) =>
   tx.run(sql`
     select from stock

@@ -22,7 +22,7 @@ export interface LeasedJob {
   traceparent: string | null
 }
 
-/** Milliseconds between two renewals of a worker's leases. A job whose lease was lost is aborted by then. */
+/** Milliseconds between two renewals of a worker's leases. A job whose lease was lost is aborted within this time. */
 export const renewalMs = 5_000
 
 interface JobOptions {

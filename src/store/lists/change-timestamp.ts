@@ -67,7 +67,7 @@ export function nextChangeTimestamp(service: Service, lists: readonly (List | 'a
   const newest = lists.flatMap(list => {
     const ofRecords = newestTimestamp(sql`${raw(list)} where service_id = ${service.id}`)
     if (list === 'audit') return [ofRecords]
-    // The newest change may be that of a removed record.
+    // The newest change may be the removal of a record.
     return [
       ofRecords,
       newestTimestamp(sql`tombstone where service_id = ${service.id} and kind = ${raw(`'${recordKinds[list]}'`)}`),

@@ -92,7 +92,7 @@ export function upsertMerged(service: Service, table: MergeTable, rows: readonly
     returning ${raw(table.key.join(', '))}, (xmax = 0) as inserted`
 }
 
-/** The `on conflict` clause: if any value column differs, overwrites all value columns and those of `alsoWritten`. */
+/** The `on conflict` clause: if any value column differs, overwrites all value columns and the columns in `alsoWritten`. */
 export function onConflictUpdate(table: MergeTable, alsoWritten: readonly string[]): Sql {
   const written = buildColumnLists({ columns: [...listValueColumns(table), ...alsoWritten] })
   const compared = buildColumnLists({ columns: listValueColumns(table) })

@@ -78,7 +78,7 @@ const unsealContent = (keys: Keys, service: Service, id: string, sealed: Buffer)
   JSON.parse(unseal(keys, getEmailContext(service, id), sealed)) as VoucherEmail
 
 export interface QueuedEmail extends VoucherEmail {
-  /** In angle brackets. The same for all attempts, and so is the date. */
+  /** In angle brackets. All attempts have the same ID and date. */
   messageId: string
   date: Date
 }
@@ -144,7 +144,7 @@ export const listEmails = (db: Db, service: Service, status: EmailStatus | undef
 export const retryEmails = (db: Database, service: Service, id: string | undefined): Promise<number> =>
   db.transaction(tx => retryEmailsIn(tx, service, id))
 
-/** Does the same in an existing transaction. An email before its delivery date stays queued for that date. */
+/** Like `retryEmails`, within a transaction. An email before its delivery date stays queued for that date. */
 export async function retryEmailsIn(tx: Db, service: Service, id: string | undefined): Promise<number> {
   const rows = await tx.rows<{ id: string }>(sql`
     update email set status = 'queued' where service_id = ${service.id} and encrypted_content is not null

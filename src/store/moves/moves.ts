@@ -140,7 +140,7 @@ export const findSwitchTime = async (control: Db, { serviceId }: Move) =>
     )
   )?.at
 
-/** Records the pattern of the names of the target's copy slots (`readCopySlots`). If the target dies, it can't be read there any more. */
+/** Records the pattern of the names of the target's copy slots (`readCopySlots`), so that the slots can be dropped even if the target is lost. */
 export const recordCopySlots = (control: Db, { serviceId, owner }: Move, pattern: string) =>
   control.run(sql`
     update service_move set copy_slots = ${pattern} where service_id = ${serviceId} and owner = ${owner}::uuid`)
@@ -154,8 +154,8 @@ export const findCopySlots = async (control: Db, { serviceId }: Move) =>
   )?.pattern ?? undefined
 
 /**
- * SQL condition: true if the service's current write pause is the one that ends at `until` (text of a `timestamptz`), and it lasts long enough
- * to commit the switch.
+ * SQL condition: true if the service's write pause still ends at `until` (text of a `timestamptz`), and it lasts long enough to commit the
+ * switch.
  */
 export const isPauseLongEnough = (until: string) =>
   sql`paused_until = ${until}::timestamptz and paused_until > clock_timestamp() + interval '300 ms'`

@@ -3,7 +3,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { Change } from '../lists/change-timestamp.ts'
 import { removeRecords } from '../lists/tombstones.ts'
 
-/** The prefixes of transactions that Tillbridge creates. The rest of the ID is that of the order or return. */
+/** The prefixes of the IDs of transactions that Tillbridge creates. The ID of the order or return follows the prefix. */
 export const salePrefix = 'order-'
 export const returnPrefix = 'return-'
 

@@ -49,7 +49,7 @@ export const isOrderNumberStored = async (tx: Db, service: Service, number: stri
 
 /**
  * True if an order with this number was placed in Tillbridge or imported. An order that was only read from a back office does not count:
- * an earlier attempt may have placed it there without a response.
+ * an earlier attempt may have placed it, although its response was lost.
  */
 export const isOrderNumberUsed = async (tx: Db, service: Service, number: string) =>
   Boolean(

@@ -15,7 +15,7 @@ interface SoldUnits {
   value: bigint
 }
 
-/** The sale of a shipment. `ordinal`: the shipment's position in its order, from 1. `storeId`: the store, if not that of the lines. */
+/** The sale of a shipment. `ordinal`: the shipment's position in its order, from 1. `storeId`: the store, if the lines came from another one. */
 export interface Sale {
   units: readonly SoldUnits[]
   ordinal?: number

@@ -40,7 +40,7 @@ export async function lockRedemption(
 
 const toStoredAmount = (amount: bigint) => formatAmount(amount, amountDecimals)
 
-/** Stores a redemption with the commit. `parts`: what it reserves from lots, if our tables have them. */
+/** Stores a redemption with the commit. `parts`: the amounts that it reserves from lots, if our tables have the lots. */
 export function insertRedemption(
   tx: Db,
   service: Service,

@@ -13,7 +13,7 @@ export const controlTables = [...accountTables, 'service', 'service_move']
 
 /**
  * Tables whose rows stay in the control database after a service has moved to a shard. Changes of its accounts still write audit entries and
- * idempotent responses there. Those of the time before the move stay too: the responses expire within a day, and the entries wait to be
+ * idempotent responses there. Rows from before the move stay too: the responses expire within a day, and the entries wait to be
  * forwarded.
  */
 export const retainedTables = [...controlTables, 'audit', 'idempotent_response']

@@ -22,7 +22,7 @@ export const readRequestMinutes = (db: Db, service: Service) =>
     select ${since} as since, ${toMinuteArray(sql`answered`)} as answered, ${toMinuteArray(sql`rejected`)} as rejected, ${toMinuteArray(sql`failed`)} as failed
       from ${lastDayMinutes} left join request_minute on service_id = ${service.id} and minute = minute_start`)
 
-/** Requests of an interval, without those of the console. */
+/** Requests of an interval. Omits requests of the console. */
 interface RequestInterval {
   /** The start, RFC 3339. */
   at: string

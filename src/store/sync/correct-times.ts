@@ -3,7 +3,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { beginChange, localTime, timestampValueLength } from '../lists/change-timestamp.ts'
 import { opaqueServiceId } from '../lists/planner-fences.ts'
 
-/** The time zone in which times of a back office were read, and the one in which they are. */
+/** The time zone in which the times of a back office were read, and the time zone in which they really are. */
 interface ZoneCorrection {
   from: string
   to: string

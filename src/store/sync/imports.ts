@@ -52,7 +52,7 @@ export const renderImportProfiles = (db: Db, service: Service) =>
              order by saved_at desc
              limit ${maxListedProfiles}) r`)
 
-/** Saves a profile. It replaces that of the same columns. */
+/** Saves a profile. Replaces a profile for the same columns. */
 export const saveImportProfile = (tx: Db, service: Service, { header, importType, profile, username }: ImportProfile) =>
   tx.run(sql`
     insert into import_profile (service_id, header_hash, import_type, profile, username)

@@ -20,7 +20,7 @@ const shipmentOfLine = sql`
   select from shipment s, json_array_elements(s.lines) content
    where s.service_id = l.service_id and s.order_id = l.order_id and (content->>'orderSequence')::integer = l.sequence`
 
-/** True if something is still to come for an order line `l`: it is in process, or its shipment isn't known yet. */
+/** True if an order line `l` is not complete: it is in process, or its shipment isn't known yet. */
 const isLinePending = sql`(l.status = 'processing' or (l.status in ('shipped', 'returned') and not exists (${shipmentOfLine})))`
 
 /**
@@ -33,7 +33,7 @@ const pollInterval = sql`case when not exists (select from order_line l where l.
                               when o.changed_at > now() - interval '14 days' then interval '15 minutes'
                               else interval '1 hour' end`
 
-/** Finds those of these orders that have `processing` lines, of any age. */
+/** Finds these orders if they are open (`OpenOrder`), whether they are due or not. */
 export const findOpenOrdersById = (db: Db, service: Service, ids: readonly string[]) =>
   findOpenOrdersWhere(db, service, sql`o.id = any(${ids})`)
 

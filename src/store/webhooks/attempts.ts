@@ -47,7 +47,7 @@ export const addAttempt = (db: Db, service: Service, webhookId: string, attempt:
     with payload as (${insertPayload(service, webhookId, attempt)})
     ${insertAttempt(service, webhookId, attempt)}`)
 
-/** An attempt with what was sent. */
+/** An attempt with the headers and the body that were sent. */
 interface AttemptDetails {
   /** The record (`WebhookAttempt`) as JSON. */
   record: string
