@@ -14,16 +14,16 @@ export async function measureGrowth(bench: Bench, cluster: Cluster, largest: Siz
     customers: Math.ceil(largest.customers / part),
     transactions: Math.ceil(largest.transactions / part),
   }))
-  const served = []
+  const measuredLists = []
   for (const size of sizes) {
     const loaded = await cluster.open(size)
     const scenarios = (await buildScenarios(loaded)).filter(({ name }) => measuredNames.test(name))
     const service = await startService(bench.directory, { DATABASE_URL: loaded.url })
-    served.push({ size, scenarios, service, loaded, paths: await buildFilteredPaths(loaded) })
+    measuredLists.push({ size, scenarios, service, loaded, paths: await buildFilteredPaths(loaded) })
   }
   const times = new Map<string, number[][]>()
   for (let round = 0; round < bench.rounds; round++)
-    for (const [i, { scenarios, service }] of served.entries())
+    for (const [i, { scenarios, service }] of measuredLists.entries())
       for (const scenario of scenarios) {
         const { p50 } = await measureRequest(bench, service, scenario, { connections: 1, seconds: 1 })
         const bySize = times.get(scenario.name) ?? sizes.map(() => [])
@@ -31,14 +31,14 @@ export async function measureGrowth(bench: Bench, cluster: Cluster, largest: Siz
         bySize[i]?.push(p50)
       }
   const paginations = new Map<string, PaginationResult[]>()
-  for (const { service, loaded, paths } of served) {
+  for (const { service, loaded, paths } of measuredLists) {
     bench.say('  every filter of the large lists')
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     for (const [name, path] of paths)
       paginations.set(name, [...(paginations.get(name) ?? []), await paginate(service, loaded, agent, path)])
     agent.destroy()
   }
-  for (const { service } of served) await service.stop()
+  for (const { service } of measuredLists) await service.stop()
 
   const last = sizes.length - 1
   const getTime = (name: string, size: number) => getMedian(times.get(name)?.[size] ?? [])
@@ -149,15 +149,18 @@ async function buildFilteredPaths({ db, service }: LoadedDatabase): Promise<[nam
     ['sold_after', sold.low],
     ['sold_before', sold.high],
   ] as const
-  const sales = Array.from({ length: 16 }, (_, bits) => filters.filter((__, i) => bits & (1 << i))).flatMap(chosen =>
-    [undefined, 'true', 'false'].map((asc): [string, string] => {
-      const query = new URLSearchParams([
-        ...chosen.map(([filter, value]): [string, string] => [filter, value]),
-        ...(asc ? [['asc', asc] as [string, string]] : []),
-      ])
-      const name = ['transactions', ...chosen.map(([filter]) => filter), ...(asc ? [`asc=${asc}`] : [])].join(', ')
-      return [name, `/orders/transactions/search?${query}`]
-    }),
+  const sales = Array.from({ length: 16 }, (_, bits) => filters.filter((__, i) => bits & (1 << i))).flatMap(
+    usedFilters =>
+      [undefined, 'true', 'false'].map((asc): [string, string] => {
+        const query = new URLSearchParams([
+          ...usedFilters.map(([filter, value]): [string, string] => [filter, value]),
+          ...(asc ? [['asc', asc] as [string, string]] : []),
+        ])
+        const name = ['transactions', ...usedFilters.map(([filter]) => filter), ...(asc ? [`asc=${asc}`] : [])].join(
+          ', ',
+        )
+        return [name, `/orders/transactions/search?${query}`]
+      }),
   )
   return [
     ['customers, updated_after', `/customers/search?${new URLSearchParams({ updated_after: customers.low })}`],

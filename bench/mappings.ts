@@ -32,9 +32,9 @@ export async function measureMappings(bench: Bench, loaded: LoadedDatabase): Pro
     const checks: [label: string, seconds: number][] = []
     for (const label of ['first check', 'repeated without changes']) {
       bench.say(`  mapping check, ${label}`)
-      const begun = performance.now()
+      const began = performance.now()
       await checkMappings(db, service)
-      checks.push([label, (performance.now() - begun) / 1_000])
+      checks.push([label, (performance.now() - began) / 1_000])
     }
     await db.run(sql`analyze mapping_issue`)
     const requests: [label: string, send: (round: number) => Promise<unknown>][] = [
@@ -49,9 +49,9 @@ export async function measureMappings(bench: Bench, loaded: LoadedDatabase): Pro
       bench.say(`  ${label}`)
       const durations = []
       for (let round = 0; round < bench.rounds; round++) {
-        const begun = performance.now()
+        const began = performance.now()
         await send(round)
-        durations.push(performance.now() - begun)
+        durations.push(performance.now() - began)
       }
       times.push([label, getMedian(durations)])
     }

@@ -1,7 +1,7 @@
 import { type Bench, measureBareServer, measureRequest, measureStatement, type Sample } from './rig/bench.ts'
 import type { LoadedDatabase } from './rig/database.ts'
 import { type RunningService, startService } from './rig/processes.ts'
-import { repeatResponse } from './rig/repeating.ts'
+import { repeatResponse } from './rig/repeat-response.ts'
 import {
   formatPercent,
   formatTenths,

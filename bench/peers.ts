@@ -245,12 +245,12 @@ function openPeer(port: number, authorization: string, path: string, toBody: (nu
     new Promise<void>((resolve, reject) => {
       const body = JSON.stringify(toBody(count++))
       const headers = { authorization, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-      const sent = request({ host: '127.0.0.1', port, agent, method: 'POST', path, headers }, response => {
+      const outgoing = request({ host: '127.0.0.1', port, agent, method: 'POST', path, headers }, response => {
         if (response.statusCode !== 200) reject(new Error(`POST ${path}: ${response.statusCode}`))
         response.resume().once('end', resolve)
       })
-      sent.once('error', reject)
-      sent.end(body)
+      outgoing.once('error', reject)
+      outgoing.end(body)
     })
   return { port, ca: '', create }
 }
@@ -306,10 +306,10 @@ async function readSizes({ db, size }: LoadedDatabase): Promise<string[][]> {
 
 function buildSection(products: readonly Product[], costs: ReadonlyMap<string, Cost>, sizes: string[][]): Section {
   const names = [...reads, newCustomer]
-  const [own, ...peers] = products as [Product, ...Product[]]
+  const [tillbridge, ...peers] = products as [Product, ...Product[]]
   const getCost = (product: Product, name: string) =>
     costs.get(buildKey(product, name)) ?? { cpu: Number.NaN, perSecond: Number.NaN }
-  const getRatio = (peer: Product, name: string) => getCost(peer, name).cpu / getCost(own, name).cpu
+  const getRatio = (peer: Product, name: string) => getCost(peer, name).cpu / getCost(tillbridge, name).cpu
   const newCustomerRatio = getRatio(peers[0] as Product, newCustomer)
   return {
     title: 'Compared with Medusa and Directus',
@@ -331,15 +331,15 @@ function buildSection(products: readonly Product[], costs: ReadonlyMap<string, C
       },
       {
         caption: 'Sizing: requests per second that one core serves, PostgreSQL included',
-        head: ['request', own.name],
-        rows: names.map(name => [name, formatWhole(1_000_000 / getCost(own, name).cpu)]),
+        head: ['request', tillbridge.name],
+        rows: names.map(name => [name, formatWhole(1_000_000 / getCost(tillbridge, name).cpu)]),
       },
       {
         caption: 'Memory of the service process in MB, after the load',
         head: ['', ...products.map(({ name }) => name)],
         rows: [['memory', ...products.map(({ pid }) => formatWhole(readMemory(pid).now))]],
       },
-      { caption: 'Disk of a million records in GB, indexes included', head: ['records', own.name], rows: sizes },
+      { caption: 'Disk of a million records in GB, indexes included', head: ['records', tillbridge.name], rows: sizes },
     ],
     targets: [
       {

@@ -50,12 +50,12 @@ export async function measureRequestLog(bench: Bench, loaded: LoadedDatabase): P
       bench.say(`  ${scenario.name}`)
       const samples = { name: scenario.name, without: [] as Measurement[], with: [] as Measurement[] }
       for (let pair = -warmUpPairs; pair < bench.rounds * pairsPerRound; pair++) {
-        const both = [
+        const shops = [
           [unlogged, samples.without],
           [logged, samples.with],
         ] as const
         // The order alternates, because the state of the machine changes between the two measurements.
-        for (const [shop, measurements] of pair % 2 ? both : both.toReversed()) {
+        for (const [shop, measurements] of pair % 2 ? shops : shops.toReversed()) {
           const sample = await measure(shop.toScenario(scenario))
           if (pair >= 0) measurements.push(sample)
         }

@@ -53,12 +53,12 @@ export async function measureTraces(bench: Bench, loaded: LoadedDatabase): Promi
       const traced: Sample[] = []
       const pairs = bench.rounds * (isTarget ? pairsPerRound : 1)
       for (let pair = -warmUpPairs; pair < pairs; pair++) {
-        const both: [string, Sample[]][] = [
+        const variants: [string, Sample[]][] = [
           [untracedHeader, untraced],
           [traceparent, traced],
         ]
         // The order alternates, because the spans of the first group are sent while the second one runs.
-        for (const [header, samples] of pair % 2 ? both.reverse() : both) {
+        for (const [header, samples] of pair % 2 ? variants.reverse() : variants) {
           const sample = await measureRequest(bench, service, withTraceparent(header, scenario), { connections: 32 })
           // Warm-up pairs don't count, because the code is compiled while they run.
           if (pair >= 0) samples.push(sample)

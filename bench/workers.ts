@@ -8,20 +8,20 @@ const measuredNames = /^customers, (first|deepest)|^one customer/
 
 /** Measures the same load on one process and on two. */
 export async function measureWorkers(bench: Bench, loaded: LoadedDatabase): Promise<Section> {
-  const served = []
+  const services = []
   for (const workers of [1, 2])
-    served.push({
+    services.push({
       workers,
       service: await startService(bench.directory, { DATABASE_URL: loaded.url, WEB_CONCURRENCY: String(workers) }),
     })
   const rows: string[][] = []
   for (const scenario of (await buildScenarios(loaded)).filter(({ name }) => measuredNames.test(name))) {
     bench.say(`  ${scenario.name}`)
-    const samples = served.map((): Sample[] => [])
+    const samples = services.map((): Sample[] => [])
     for (let round = 0; round < bench.rounds; round++)
-      for (const [i, { service }] of served.entries())
+      for (const [i, { service }] of services.entries())
         samples[i]?.push(await measureRequest(bench, service, scenario, { connections: 32 }))
-    for (const [i, { workers }] of served.entries()) {
+    for (const [i, { workers }] of services.entries()) {
       const { responsesPerSecond, p50, p99, cpu } = getMedianBy(samples[i] ?? [], sample => sample.responsesPerSecond)
       rows.push([
         scenario.name,
@@ -35,7 +35,7 @@ export async function measureWorkers(bench: Bench, loaded: LoadedDatabase): Prom
       ])
     }
   }
-  for (const { service } of served) await service.stop()
+  for (const { service } of services) await service.stop()
   return {
     title: 'Two processes',
     about:

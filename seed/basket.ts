@@ -117,8 +117,10 @@ function createLine(random: Random, buyer: Buyer, style: Style, colour: Colour, 
 /** Returns the better of promotion and member discount. A promotion covers one style in three. */
 function findBestDiscount({ day, onWeb, loyalty }: Buyer, style: Style): Discount | null {
   const promotion = Number(style.id) % 3 === 0 ? findPromotion(day) : undefined
-  const own = loyalty?.discount ?? 0
-  if (promotion && promotion.percent > own && (onWeb || !promotion.webOnly))
+  const memberPercent = loyalty?.discount ?? 0
+  if (promotion && promotion.percent > memberPercent && (onWeb || !promotion.webOnly))
     return { type: 'promotion', reason: promotion.reason, percent: promotion.percent }
-  return loyalty && own > 0 ? { type: 'loyalty', reason: `${loyalty.name} member`, percent: own } : null
+  return loyalty && memberPercent > 0
+    ? { type: 'loyalty', reason: `${loyalty.name} member`, percent: memberPercent }
+    : null
 }

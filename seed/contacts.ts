@@ -58,7 +58,7 @@ const drawProvider = createItemDraw([
 
 /** Returns a function that draws email addresses, each only once. */
 export function createEmailDraw(random: Random) {
-  const used = new Set<string>()
+  const usedEmails = new Set<string>()
   return (firstname: string, surname: string, birthYear: string | undefined) => {
     const first = toPlainLetters(firstname)
     const last = toPlainLetters(surname)
@@ -74,8 +74,8 @@ export function createEmailDraw(random: Random) {
     ])
     const domain = drawProvider(random)
     let email = `${local}@${domain}`
-    for (let n = 2; used.has(email); n++) email = `${local}${n}@${domain}`
-    used.add(email)
+    for (let n = 2; usedEmails.has(email); n++) email = `${local}${n}@${domain}`
+    usedEmails.add(email)
     return email
   }
 }

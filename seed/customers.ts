@@ -41,9 +41,9 @@ export function makeShoppers(): Shopper[] {
 
 /** Draws the sign-up days, in order. Two in five customers signed up before the first sale. */
 function drawStartDays(random: Random) {
-  const opened = parseDay('2018-03-05')
+  const openingDay = parseDay('2018-03-05')
   return Array.from({ length: count }, () =>
-    random.chance(0.4) ? random.integer(opened, firstDay - 1) : random.integer(firstDay, referenceDay - 7),
+    random.chance(0.4) ? random.integer(openingDay, firstDay - 1) : random.integer(firstDay, referenceDay - 7),
   ).sort((a, b) => a - b)
 }
 

@@ -97,10 +97,10 @@ interface Person {
 
 /** Draws a person. One in ten has a surname of another origin. */
 export function drawPerson(random: Random): Person {
-  const own = drawOrigin(random)
-  const family = random.chance(0.1) ? drawOrigin(random) : own
+  const origin = drawOrigin(random)
+  const family = random.chance(0.1) ? drawOrigin(random) : origin
   const wears = random.chance(0.58) ? 'women' : 'men'
-  return { firstname: random.pick(own[wears]).replaceAll('_', ' '), surname: random.pick(family.surnames), wears }
+  return { firstname: random.pick(origin[wears]).replaceAll('_', ' '), surname: random.pick(family.surnames), wears }
 }
 
 /** Letters that Unicode doesn't decompose into a base letter and a mark. */

@@ -155,9 +155,9 @@ function redeemPoints(points: readonly Lot[], { day, second, tier }: Sale): Lot[
   if (count === 0 || tier === null) return []
   let owed = count * rewardThreshold
   for (const award of points) {
-    const used = Math.min(owed, award.total - award.redeemed)
-    award.redeemed += used
-    owed -= used
+    const usedPoints = Math.min(owed, award.total - award.redeemed)
+    award.redeemed += usedPoints
+    owed -= usedPoints
   }
   return [createLot('reward', day, second, `Reward for ${count * rewardThreshold} points`, count * tier.rewardValue)]
 }

@@ -13,8 +13,8 @@ export function buildVoucherRows(): VoucherRow[] {
   return Array.from({ length: 240 }, (_, i): VoucherRow => {
     const original = random.pick(faceValues)
     const use = i === 0 ? 1 : random.fraction()
-    const used = use < 0.3 ? original : use < 0.5 ? random.integer(1, original / 5 - 1) * 5 : 0
-    const state = used === original ? 'redeemed' : i > 0 && random.chance(0.03) ? 'suspended' : 'active'
+    const usedAmount = use < 0.3 ? original : use < 0.5 ? random.integer(1, original / 5 - 1) * 5 : 0
+    const state = usedAmount === original ? 'redeemed' : i > 0 && random.chance(0.03) ? 'suspended' : 'active'
     const year = i > 0 && random.chance(0.05) ? 2026 : random.integer(2028, 2030)
     const month = year === 2026 ? random.integer(1, 9) : random.integer(1, 12)
     return {
@@ -22,7 +22,7 @@ export function buildVoucherRows(): VoucherRow[] {
       pin: i === 0 ? sampleVoucher.pin : String(random.integer(0, 999_999)).padStart(6, '0'),
       state,
       originalAmount: formatAmount(BigInt(original), 2),
-      usedAmount: formatAmount(BigInt(used), 2),
+      usedAmount: formatAmount(BigInt(usedAmount), 2),
       expiryDate: `${year}-${String(month).padStart(2, '0')}-${String(random.integer(1, 28)).padStart(2, '0')}`,
     }
   })

@@ -37,8 +37,8 @@ function openConnection(
     onText(Buffer.from(buffer.buffer, buffer.byteOffset, length).toString('latin1'))
     return true
   }
-  const own = { host: '127.0.0.1', port, onread: { buffer: Buffer.alloc(1 << 14), callback } }
-  const socket = connect({ ...own, servername: 'localhost', secureContext })
+  const options = { host: '127.0.0.1', port, onread: { buffer: Buffer.alloc(1 << 14), callback } }
+  const socket = connect({ ...options, servername: 'localhost', secureContext })
   socket.setNoDelay(true)
   let isOver = false
   socket.on('error', () => {})

@@ -48,7 +48,7 @@ export async function measureLarge(
       peak: Math.max(...measuredRuns.map(({ peak }) => peak)),
     }
   })
-  const least = Math.min(...results.filter(({ kind }) => kind !== bare).map(({ share }) => share))
+  const lowestShare = Math.min(...results.filter(({ kind }) => kind !== bare).map(({ share }) => share))
   return {
     table: {
       caption: `${formatWhole(lines)} lines into empty lists`,
@@ -60,8 +60,8 @@ export async function measureLarge(
     target: {
       label: `empty, of COPY, the slowest of ${formatWhole(lines)} lines`,
       expected: `≥ ${formatPercent(minShare)}`,
-      actual: formatPercent(least),
-      met: least >= minShare,
+      actual: formatPercent(lowestShare),
+      met: lowestShare >= minShare,
     },
   }
 }

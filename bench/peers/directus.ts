@@ -29,13 +29,13 @@ export interface Directus {
 export async function startDirectus(directory: string, say: (line: string) => void): Promise<Directus> {
   const installed = await installPackages(`directus-${version}`, packages, say, build)
   const home = await createProgramHome(directory, 'directus', packages, installed)
-  const { directory: cwd, log, databaseUrl, databasePid } = home
+  const { directory: workingDirectory, log, databaseUrl, databasePid } = home
   const port = await findFreePort()
   const url = `http://127.0.0.1:${port}`
   const administrator = { email: 'admin@example.com', password: randomBytes(16).toString('hex') }
   const env = {
     PATH: process.env.PATH,
-    HOME: cwd,
+    HOME: workingDirectory,
     NODE_ENV: 'production',
     HOST: '127.0.0.1',
     PORT: String(port),
@@ -59,8 +59,13 @@ export async function startDirectus(directory: string, say: (line: string) => vo
   }
   try {
     say('Creating the tables of Directus')
-    await runProgram(executable, [program, 'bootstrap'], cwd, env, log)
-    server = await startHttpProgram(executable, [program, 'start'], { cwd, env, log, readyUrl: `${url}/server/ping` })
+    await runProgram(executable, [program, 'bootstrap'], workingDirectory, env, log)
+    server = await startHttpProgram(executable, [program, 'start'], {
+      cwd: workingDirectory,
+      env,
+      log,
+      readyUrl: `${url}/server/ping`,
+    })
     const { data } = await requestJson<{ data: { access_token: string } }>('POST', `${url}/auth/login`, {
       body: administrator,
     })

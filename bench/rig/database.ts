@@ -62,11 +62,11 @@ export async function openCluster(directory: string, say: (line: string) => void
     settings: { max_connections: '300' },
   })
   const keys = deriveKeys(await loadOrCreateSecret(join(directory, 'secret')))
-  const opened: LoadedDatabase[] = []
+  const openDatabases: LoadedDatabase[] = []
   return {
     postgres,
     async open(size) {
-      const existing = opened.find(
+      const existing = openDatabases.find(
         ({ size: { customers: loadedCustomers, transactions: loadedTransactions } }) =>
           loadedCustomers === size.customers && loadedTransactions === size.transactions,
       )
@@ -83,11 +83,11 @@ export async function openCluster(directory: string, say: (line: string) => void
         (await addAccount(db, keys, serviceName, service, 'visitor')) ?? (await addPassword(db, keys, serviceName))
       const url = `postgres://${connection.user}@${encodeURIComponent(connection.host)}:${connection.port}/${database}`
       const loaded = { size, db, service, connection, url, keys, password }
-      opened.push(loaded)
+      openDatabases.push(loaded)
       return loaded
     },
     async stop() {
-      for (const { db } of opened) await db.close()
+      for (const { db } of openDatabases) await db.close()
       await postgres.stop()
     },
   }
@@ -164,13 +164,13 @@ const formatCopyValue = (value: unknown) => (value === null ? '\\N' : String(val
 
 /** Checks the copied rows: if the store merges some of them again, nothing must change. */
 async function verify(db: Database, service: Service, size: Size) {
-  const some = await db.rows(sql`
+  const sampleRows = await db.rows(sql`
     select to_jsonb(c) - '{changed_at,record,ecommerce_ids}'::text[] as row from customer c where service_id = ${service.id} order by id limit 1000`)
   const merges = [
     await upsertCustomers(
       db,
       service,
-      some.map(({ row }: { row?: object }) => row ?? {}),
+      sampleRows.map(({ row }: { row?: object }) => row ?? {}),
     ),
     await upsertTransactions(db, service, generateSampleTransactions(1_000, size.transactions)),
   ]

@@ -37,12 +37,12 @@ export async function startService(
     })
     ended.then(([code]) => reject(new Error(`The service ended with code ${code}.`)))
   })
-  const read = (name: string) => readFile(join(directory, 'tls', name), 'utf8')
+  const readTlsFile = (name: string) => readFile(join(directory, 'tls', name), 'utf8')
   return {
     pid: child.pid ?? 0,
     port,
-    ca: await read('ca.pem'),
-    certificate: { cert: await read('cert.pem'), key: await read('key.pem') },
+    ca: await readTlsFile('ca.pem'),
+    certificate: { cert: await readTlsFile('cert.pem'), key: await readTlsFile('key.pem') },
     async stop() {
       child.kill('SIGTERM')
       await ended

@@ -22,7 +22,7 @@ export interface Scenario {
   query: pg.QueryConfig
 }
 
-type Read = (db: Db, service: Service) => Promise<unknown>
+type ReadRecords = (db: Db, service: Service) => Promise<unknown>
 
 const limit = 100
 const { sku, skuId } = productRows[123]?.variant ?? { sku: '', skuId: '' }
@@ -69,7 +69,7 @@ export async function buildScenarios(loaded: LoadedDatabase): Promise<Scenario[]
   const customerList = '/customers/search'
   const saleList = '/orders/transactions/search'
 
-  const buildScenario = async (name: string, path: string, records: number, read: Read): Promise<Scenario> => ({
+  const buildScenario = async (name: string, path: string, records: number, read: ReadRecords): Promise<Scenario> => ({
     name,
     path,
     request: buildRequest({ name: serviceName, password: loaded.password }, path),
@@ -81,7 +81,7 @@ export async function buildScenarios(loaded: LoadedDatabase): Promise<Scenario[]
     list: string,
     filters: object,
     pageRequest: PageRequest & { after: PageEnd; asOf: string },
-    read: Read,
+    read: ReadRecords,
   ) => {
     const cursor = writeCursor({ service, list, filters, key: loaded.keys.cursors }, pageRequest)
     const query = new URLSearchParams([...Object.entries(filters), ['after_cursor', cursor]] as [string, string][])
@@ -147,7 +147,7 @@ async function findLastPageRequest(
 }
 
 /** Returns the last statement that `read` sends. */
-async function captureLastQuery({ db, service }: LoadedDatabase, read: Read) {
+async function captureLastQuery({ db, service }: LoadedDatabase, read: ReadRecords) {
   let last: pg.QueryConfig | undefined
   const captureQuery = (client: pg.PoolClient) => {
     const query = client.query

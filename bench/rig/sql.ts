@@ -23,7 +23,7 @@ handleRequests(async ({ connection, query, connections, seconds }: Statement, be
   const { pool } = db
   let statementCount = 0
   let isRunning = true
-  const all = Array.from({ length: connections }, async () => {
+  const loops = Array.from({ length: connections }, async () => {
     for (; isRunning; statementCount++) await pool.query(query)
   })
   await sleep(warmMs)
@@ -33,7 +33,7 @@ handleRequests(async ({ connection, query, connections, seconds }: Statement, be
   await sleep(seconds * 1_000)
   const statementsPerSecond = (statementCount / (performance.now() - from)) * 1_000
   isRunning = false
-  await Promise.all(all)
+  await Promise.all(loops)
   return { statementsPerSecond }
 })
 

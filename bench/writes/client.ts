@@ -22,8 +22,12 @@ export function createClient({ port, ca }: RunningService, username: string, pas
   }
   const sendRequest = (method: string, path: string, body?: object) =>
     new Promise<{ status: number; text: string }>(resolve => {
-      const sent = body ? JSON.stringify(body) : ''
-      const headers = { ...baseHeaders, 'idempotency-key': randomUUID(), 'content-length': Buffer.byteLength(sent) }
+      const requestBody = body ? JSON.stringify(body) : ''
+      const headers = {
+        ...baseHeaders,
+        'idempotency-key': randomUUID(),
+        'content-length': Buffer.byteLength(requestBody),
+      }
       const target = { host: '127.0.0.1', servername: 'localhost', port, agent, method, path, headers }
       const requested = request(target, response => {
         let text = ''
@@ -33,7 +37,7 @@ export function createClient({ port, ca }: RunningService, username: string, pas
         response.once('end', () => resolve({ status: response.statusCode ?? 0, text }))
       })
       requested.once('error', () => resolve({ status: 0, text: '' }))
-      requested.end(sent)
+      requested.end(requestBody)
     })
   const requireSuccess = async (method: string, path: string, body?: object) => {
     const { status, text } = await sendRequest(method, path, body)

@@ -5,12 +5,12 @@ import type { Client } from './client.ts'
 import { clients, contendedVoucher, contenders, ownVouchers, pin, shoppers } from './shop.ts'
 
 /** One kind of write. Each client sends the next write as soon as it has a response. */
-export interface Kind<By = Client> {
+export interface Kind<Sender = Client> {
   name: string
   clients: number
   /** Prepares the next write of a client. Not timed. */
-  prepare?(client: By, number: number): Promise<void>
-  write(client: By, number: number): Promise<unknown>
+  prepare?(client: Sender, number: number): Promise<void>
+  write(client: Sender, number: number): Promise<unknown>
 }
 
 const address = { addressLine1: '111 Collins St', city: 'Melbourne', postcode: '3000', country: 'Australia' }
@@ -41,9 +41,9 @@ export async function lockVouchers(client: Client) {
       (await client.write<{ validationId: string }>('POST', '/vouchers/validate', { number, pin, amount: '150.00' }))
         .validationId,
     )
-  return (number?: number, by = client) => {
+  return (number?: number, sender = client) => {
     const voucher = (number === undefined ? undefined : ownVouchers[number]) ?? contendedVoucher
-    return by.write('PUT', `/vouchers/${voucher}/lock`, {
+    return sender.write('PUT', `/vouchers/${voucher}/lock`, {
       validationId: validationIds.get(voucher),
       lockSeconds: 3_600,
     })
@@ -58,21 +58,21 @@ export async function createKinds(client: Client): Promise<Kind[]> {
     {
       name: 'new customer',
       clients,
-      write: by =>
-        by.write('POST', '/customers', {
+      write: sender =>
+        sender.write('POST', '/customers', {
           firstname: 'Ann',
           surname: 'Lee',
           contact: { email: `${randomUUID()}@example.com` },
           address,
         }),
     },
-    { name: 'lock of a voucher', clients, write: (by, number) => lock(number, by) },
-    { name: 'lock of one voucher', clients: contenders, write: by => lock(undefined, by) },
+    { name: 'lock of a voucher', clients, write: (sender, number) => lock(number, sender) },
+    { name: 'lock of one voucher', clients: contenders, write: sender => lock(undefined, sender) },
     {
       name: 'voucher issued',
       clients,
-      write: by =>
-        by.write('POST', '/vouchers', {
+      write: sender =>
+        sender.write('POST', '/vouchers', {
           amount: '50.00',
           gateway: 'paypal',
           subject: 'A gift for you',
@@ -85,22 +85,22 @@ export async function createKinds(client: Client): Promise<Kind[]> {
     {
       name: 'order of three lines',
       clients,
-      write: by => placeOrder(by, buildOrder([1, 2, 3].map(index => findSku(3 * counter + index)))),
+      write: sender => placeOrder(sender, buildOrder([1, 2, 3].map(index => findSku(3 * counter + index)))),
     },
     {
       name: 'return',
       clients,
-      async prepare(by, number) {
+      async prepare(sender, number) {
         if (ordersOfClients[number]?.remaining) return
         const sku = findSku(number)
         const remaining = 10
-        ordersOfClients[number] = { id: (await placeOrder(by, buildOrder([sku], remaining))).id, sku, remaining }
+        ordersOfClients[number] = { id: (await placeOrder(sender, buildOrder([sku], remaining))).id, sku, remaining }
       },
-      async write(by, number) {
+      async write(sender, number) {
         const order = ordersOfClients[number]
         if (!order) return
         order.remaining--
-        await by.write('POST', `/orders/${order.id}/returns`, {
+        await sender.write('POST', `/orders/${order.id}/returns`, {
           lines: [{ sku: order.sku, quantity: 1, reasonCode: 'SIZE' }],
         })
       },

@@ -125,7 +125,7 @@ export async function measureOrders(
 /** Starts look-ups of vouchers by this many clients. Returns a function that stops them. */
 export function startLookUps({ client }: Pick<Seller, 'client'>, clients: number) {
   let isRunning = true
-  const all = Promise.all(
+  const allClients = Promise.all(
     Array.from({ length: clients }, async (_, i) => {
       while (isRunning) {
         const status = await client.send('POST', '/vouchers/lookup', { number: String(6_000_001 + i), pin: '1234' })
@@ -135,7 +135,7 @@ export function startLookUps({ client }: Pick<Seller, 'client'>, clients: number
   )
   return async () => {
     isRunning = false
-    await all
+    await allClients
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Bench } from '../rig/bench.ts'
 import { measureBareServer, measureRequest } from '../rig/bench.ts'
 import type { LoadedDatabase } from '../rig/database.ts'
-import { repeatResponse } from '../rig/repeating.ts'
+import { repeatResponse } from '../rig/repeat-response.ts'
 import {
   formatPercent,
   formatTenths,

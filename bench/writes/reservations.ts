@@ -122,12 +122,12 @@ async function measureLoad(
         record(performance.now() - from)
       }
   }
-  const all = Promise.all([
+  const allClients = Promise.all([
     repeat([() => client.read(page)], ms => pages.push(ms)),
     ...Array.from({ length: clients }, (_, number) => repeat(buildSteps(number), ms => times.push(ms))),
   ])
   // A rejected client ends the measurement.
-  const run = async (ms: number) => void (await Promise.race([all, delay(ms)]))
+  const run = async (ms: number) => void (await Promise.race([allClients, delay(ms)]))
   try {
     await run(warmMs)
     times = []
@@ -139,6 +139,6 @@ async function measureLoad(
     return { perSecond, p50: quantile(0.5), p99: quantile(0.99), pageMs: createQuantile(pages)(0.5) }
   } finally {
     isRunning = false
-    await all
+    await allClients
   }
 }

@@ -38,8 +38,8 @@ interface WriteResult extends Rate {
 
 /** One round of a kind of write: with one process, with two processes, and the limit. */
 interface Round {
-  served: WriteResult
-  two: WriteResult
+  oneProcess: WriteResult
+  twoProcesses: WriteResult
   limit: Rate
 }
 
@@ -56,18 +56,18 @@ export async function measureWrites(bench: Bench, loaded: LoadedDatabase): Promi
   const [client, clientForTwo] = [createClient(running, name, password), createClient(runningTwo, name, password)]
   const kinds = await createKinds(client)
   const results = new Map<Kind, Round[]>(kinds.map(kind => [kind, []]))
-  const measure = async (at: RunningService, kind: Kind, by: Client) => {
+  const measure = async (target: RunningService, kind: Kind, sender: Client) => {
     await waitForJobs(loaded, service)
-    return measureWrite(bench, at, kind, by, seconds)
+    return measureWrite(bench, target, kind, sender, seconds)
   }
   try {
     for (let round = 0; round < bench.rounds; round++)
       for (const [kind, rounds] of results) {
         bench.say(`  ${kind.name}`)
-        const served = await measure(running, kind, client)
-        const two = await measure(runningTwo, kind, clientForTwo)
+        const oneProcess = await measure(running, kind, client)
+        const twoProcesses = await measure(runningTwo, kind, clientForTwo)
         await waitForJobs(loaded, service)
-        rounds.push({ served, two, limit: await measureLimit(tpcb, kind, seconds) })
+        rounds.push({ oneProcess, twoProcesses, limit: await measureLimit(tpcb, kind, seconds) })
       }
     const trips = await countRoundTrips(bench, loaded, kinds, (at: RunningService) => createClient(at, name, password))
     return buildSection(results, trips, tpcb !== undefined, seconds)
@@ -94,16 +94,16 @@ const measureLimit = async (tpcb: Tpcb | undefined, kind: Kind, seconds: number)
     : tpcb?.measureTransactions(kind.clients, seconds))) ?? { perSecond: Number.NaN, p99: Number.NaN }
 
 /** Measures one kind of write with all its clients, after a warm-up. */
-export async function measureWrite<By>(
+export async function measureWrite<Sender>(
   { postgresPid }: Bench,
   running: Pick<RunningService, 'pid'>,
-  { clients: count, prepare, write }: Kind<By>,
-  client: By,
+  { clients: count, prepare, write }: Kind<Sender>,
+  client: Sender,
   seconds: number,
 ): Promise<WriteResult> {
   let times: number[] = []
   let isRunning = true
-  const all = Promise.all(
+  const allClients = Promise.all(
     Array.from({ length: count }, async (_, number) => {
       while (isRunning) {
         await prepare?.(client, number)
@@ -114,7 +114,7 @@ export async function measureWrite<By>(
     }),
   )
   // A rejected client ends the measurement.
-  const run = async (ms: number) => void (await Promise.race([all, delay(ms)]))
+  const run = async (ms: number) => void (await Promise.race([allClients, delay(ms)]))
   const readUsage = () => [running.pid, postgresPid].map(readCpuSeconds)
   try {
     await run(warmMs)
@@ -127,7 +127,7 @@ export async function measureWrite<By>(
     return { perSecond, p50: quantile(0.5), p99: quantile(0.99), cpu: { service, postgres } }
   } finally {
     isRunning = false
-    await all
+    await allClients
   }
 }
 
@@ -167,18 +167,18 @@ function buildSection(
   const rows: string[][] = []
   const targets: Target[] = []
   for (const [kind, rounds] of results) {
-    const { served } = getMedianBy(rounds, round => round.served.perSecond)
+    const { oneProcess } = getMedianBy(rounds, round => round.oneProcess.perSecond)
     const { limit } = getMedianBy(rounds, round => round.limit.perSecond)
-    const { two } = getMedianBy(rounds, round => round.two.perSecond)
-    const share = served.perSecond / limit.perSecond
-    const { service, postgres } = served.cpu
+    const { twoProcesses } = getMedianBy(rounds, round => round.twoProcesses.perSecond)
+    const share = oneProcess.perSecond / limit.perSecond
+    const { service, postgres } = oneProcess.cpu
     const waits = trips.get(kind) ?? Number.NaN
     rows.push([
       kind.name,
       String(kind.clients),
-      ...[formatWhole(served.perSecond), formatTenths(served.p50), formatTenths(served.p99)],
+      ...[formatWhole(oneProcess.perSecond), formatTenths(oneProcess.p50), formatTenths(oneProcess.p99)],
       ...[formatWhole(limit.perSecond), formatTenths(limit.p99), Number.isNaN(share) ? '-' : formatPercent(share)],
-      ...[formatTenths(service), formatTenths(postgres), String(waits), formatWhole(two.perSecond)],
+      ...[formatTenths(service), formatTenths(postgres), String(waits), formatWhole(twoProcesses.perSecond)],
     ])
     const target = goals[kind.name]
     const buildLabel = (measurement: string) => `${kind.name}: ${measurement}`
@@ -193,8 +193,8 @@ function buildSection(
       targets.push({
         label: buildLabel('p99 of that of updates of one row'),
         expected: 'at most 2 x',
-        actual: `${(served.p99 / limit.p99).toFixed(1)} x`,
-        met: served.p99 <= 2 * limit.p99,
+        actual: `${(oneProcess.p99 / limit.p99).toFixed(1)} x`,
+        met: oneProcess.p99 <= 2 * limit.p99,
       })
     if (target?.cpu !== undefined)
       targets.push({

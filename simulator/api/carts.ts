@@ -1,6 +1,6 @@
-import { respondOk } from '../http/answers.ts'
 import { createRejection } from '../http/errors.ts'
 import { type ApiRequest, parseInteger } from '../http/request.ts'
+import { respondOk } from '../http/responses.ts'
 import type { Handler } from '../http/router.ts'
 import { formatIso } from '../shop/clock.ts'
 import type { Person, Sku } from '../shop/records.ts'

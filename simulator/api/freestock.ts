@@ -1,7 +1,7 @@
-import { respondOk } from '../http/answers.ts'
 import { createNoDataError, createRejection } from '../http/errors.ts'
 import { fromOne, respondPaged } from '../http/paging.ts'
 import { type ApiRequest, parseInteger } from '../http/request.ts'
+import { respondOk } from '../http/responses.ts'
 import type { Handler } from '../http/router.ts'
 import type { Colour, Sku, Store, Style } from '../shop/records.ts'
 import type { World } from '../world/world.ts'

@@ -22,13 +22,14 @@ function readTypeId(payload: Payload, { shop }: World): number {
 }
 
 function readCardNumber(payload: Payload, existing: Loyalty | undefined, world: World): string {
-  const sent = findText(payload, 'CardNo')
-  if (sent === undefined) return existing?.cardNumber ?? `L1${String(createId(world.shop, 'loyalty')).padStart(8, '0')}`
-  if (sent === '') throw createRejection(5105)
-  if (!/^(LM|L1)/.test(sent)) throw createRejection(5104)
+  const postedNumber = findText(payload, 'CardNo')
+  if (postedNumber === undefined)
+    return existing?.cardNumber ?? `L1${String(createId(world.shop, 'loyalty')).padStart(8, '0')}`
+  if (postedNumber === '') throw createRejection(5105)
+  if (!/^(LM|L1)/.test(postedNumber)) throw createRejection(5104)
   for (const person of world.shop.persons.values())
     for (const card of person.loyalties)
-      if (card.active && card.id !== existing?.id && card.cardNumber === sent) throw createRejection(5102)
+      if (card.active && card.id !== existing?.id && card.cardNumber === postedNumber) throw createRejection(5102)
   return readText(payload, 'CardNo', 250)
 }
 
@@ -59,7 +60,7 @@ function readLoyalty(payload: Payload, holder: Holder, world: World): Loyalty {
  */
 export function mergeLoyalties(payload: Payload, person: Person | undefined, version: number, world: World): Loyalty[] {
   const holder: Holder = { id: person?.id ?? 0, loyalties: [...(person?.loyalties ?? [])] }
-  const sent = findElements(
+  const postedLoyalties = findElements(
     payload.children.find(child => child.name === 'Loyalties'),
     'Loyalty',
   ).map(element => {
@@ -68,5 +69,5 @@ export function mergeLoyalties(payload: Payload, person: Person | undefined, ver
     return loyalty
   })
   if (version < 3) return holder.loyalties
-  return holder.loyalties.map(card => (sent.includes(card) ? card : { ...card, active: false }))
+  return holder.loyalties.map(card => (postedLoyalties.includes(card) ? card : { ...card, active: false }))
 }

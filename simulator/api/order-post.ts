@@ -1,6 +1,6 @@
-import { respondCreated } from '../http/answers.ts'
 import { createRejection } from '../http/errors.ts'
 import { type ApiRequest, parseInteger } from '../http/request.ts'
+import { respondCreated } from '../http/responses.ts'
 import type { Handler } from '../http/router.ts'
 import { parseWall, type Wall } from '../shop/clock.ts'
 import type { Freight, Order, OrderLine } from '../shop/sales.ts'
@@ -77,10 +77,10 @@ export function readFreeNumber(payload: Payload, shop: Shop): string {
 }
 
 function readOrderTime(payload: Payload, world: World): Wall {
-  const sent = findText(payload, 'OrderDateTime')
-  if (!sent) return world.clock.wall()
-  const wall = parseWall(sent.replace(' ', 'T'))
-  if (wall === undefined || sent.length !== 19) throw createRejection(5092, { detail: sent })
+  const orderDateTime = findText(payload, 'OrderDateTime')
+  if (!orderDateTime) return world.clock.wall()
+  const wall = parseWall(orderDateTime.replace(' ', 'T'))
+  if (wall === undefined || orderDateTime.length !== 19) throw createRejection(5092, { detail: orderDateTime })
   return wall
 }
 
@@ -153,7 +153,7 @@ function reserveStock(order: Order, { shop, clock }: World): void {
 function readOrder(payload: Payload, personId: number, request: ApiRequest, world: World): Order {
   if (parseInteger(findText(payload, 'PersonId')) !== personId) throw createRejection(5025)
   const number = readFreeNumber(payload, world.shop)
-  const placed = readOrderTime(payload, world)
+  const placedAt = readOrderTime(payload, world)
   const despatch = readDespatch(payload, world)
   const needReview = readFlag(payload, 'NeedReview', 5238)
   const billing = readAddress(findElement(payload, 'Addresses', 'Billing'))
@@ -185,7 +185,7 @@ function readOrder(payload: Payload, personId: number, request: ApiRequest, worl
     id: 0,
     number,
     personId,
-    placed,
+    placedAt,
     updated: world.clock.wall(),
     currency: request.country.currency,
     billing,

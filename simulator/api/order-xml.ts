@@ -73,7 +73,11 @@ export function buildOrder(
   const quantity = sumAmounts(lines.map(line => line.quantity))
   return el('Order', [
     ...fields({ Id: order.id, RowNumber: number, OrderNumber: order.number, PersonId: order.personId }),
-    ...fields({ WarehouseId: findWarehouseId(shop), OrderDateTime: formatIso(order.placed), TotalQuantity: quantity }),
+    ...fields({
+      WarehouseId: findWarehouseId(shop),
+      OrderDateTime: formatIso(order.placedAt),
+      TotalQuantity: quantity,
+    }),
     ...fields({ TotalTax: roundToCents(sumAmounts(lines.map(line => computeTax(line.value, line.taxPercent)))) }),
     ...fields({ TotalDiscount: sumAmounts(lines.map(sumDiscounts)), TotalDue: due }),
     ...fields({

@@ -1,7 +1,7 @@
-import { respondOk } from '../http/answers.ts'
 import { createNoDataError, createRejection } from '../http/errors.ts'
 import { fromZero, respondPaged } from '../http/paging.ts'
 import { type ApiRequest, parseInteger } from '../http/request.ts'
+import { respondOk } from '../http/responses.ts'
 import type { Handler } from '../http/router.ts'
 import { parseWall } from '../shop/clock.ts'
 import type { Order } from '../shop/sales.ts'

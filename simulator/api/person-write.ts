@@ -1,6 +1,6 @@
-import { respondCreated, respondOk } from '../http/answers.ts'
 import { createRejection } from '../http/errors.ts'
 import { type ApiRequest, parseInteger } from '../http/request.ts'
+import { respondCreated, respondOk } from '../http/responses.ts'
 import type { Handler } from '../http/router.ts'
 import { formatAustralian, secondMs, type Wall } from '../shop/clock.ts'
 import type { Person } from '../shop/records.ts'
@@ -136,8 +136,8 @@ export const createPerson: Handler = (request, world) => {
   const { shop } = world
   const payload = readDocument(request, world, 'Person', personShape)
   if (findText(payload, 'Code')) throw createRejection(5003)
-  const written = readPerson(payload, world)
-  requireUniqueEmail(written, 0, world)
+  const fields = readPerson(payload, world)
+  requireUniqueEmail(fields, 0, world)
   const custom = request.version >= 2 ? readCustomData(payload) : new Map()
   const docket = findUnclaimedDocket(payload, request, world)
   const programId =
@@ -147,11 +147,11 @@ export const createPerson: Handler = (request, world) => {
   if (programId !== undefined && !shop.programs.has(programId)) throw createRejection(5162)
   const loyalties = mergeLoyalties(payload, undefined, request.version, world)
   const person: Person = {
-    ...written,
+    ...fields,
     id: createId(shop, 'person'),
-    code: createCode(written, world),
+    code: createCode(fields, world),
     loyalties,
-    startDate: written.startDate || getToday(world),
+    startDate: fields.startDate || getToday(world),
     updated: getWriteTime(world, 0),
     customData: new Map(),
     currency: request.country.currency,
@@ -172,19 +172,19 @@ export const updatePerson: Handler = (request, world) => {
   const payload = readDocument(request, world, 'Person', personShape)
   const id = findText(payload, 'Id')
   if (id && parseInteger(id) !== person.id) throw createRejection(5151)
-  const sent = findText(payload, 'UpdateTimeStamp') ?? ''
+  const postedTimestamp = findText(payload, 'UpdateTimeStamp') ?? ''
   const stored = formatAustralian(person.updated)
-  if (sent !== stored)
+  if (postedTimestamp !== stored)
     throw createRejection(5010, {
-      text: `Person has been updated by another user. UpdateTimeStamp has changed from ${sent} to ${stored}`,
+      text: `Person has been updated by another user. UpdateTimeStamp has changed from ${postedTimestamp} to ${stored}`,
     })
-  const written = readPerson(payload, world)
-  if (!written.email) throw createRejection(5004)
-  if (isEmptyAddress(written.billing)) throw createRejection(5005)
-  requireUniqueEmail(written, person.id, world)
+  const fields = readPerson(payload, world)
+  if (!fields.email) throw createRejection(5004)
+  if (isEmptyAddress(fields.billing)) throw createRejection(5005)
+  requireUniqueEmail(fields, person.id, world)
   const custom = request.version >= 2 ? readCustomData(payload) : new Map()
   const loyalties = mergeLoyalties(payload, person, request.version, world)
-  Object.assign(person, written, { loyalties, updated: getWriteTime(world, person.updated) })
+  Object.assign(person, fields, { loyalties, updated: getWriteTime(world, person.updated) })
   mergeCustomData(person.customData, custom)
   world.recordEffect('person updated', person.id, { email: person.email })
   return respondOk()

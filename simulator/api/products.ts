@@ -1,7 +1,7 @@
-import { type ApiResponse, respondOk } from '../http/answers.ts'
 import { createNoDataError, createRejection } from '../http/errors.ts'
 import { completeList, respondPaged } from '../http/paging.ts'
 import { type ApiRequest, parseInteger } from '../http/request.ts'
+import { type ApiResponse, respondOk } from '../http/responses.ts'
 import type { Handler } from '../http/router.ts'
 import { formatDate, parseWall } from '../shop/clock.ts'
 import type { Sku, Style } from '../shop/records.ts'

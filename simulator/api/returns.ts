@@ -1,6 +1,6 @@
-import { type ApiResponse, respondCreated, respondOk } from '../http/answers.ts'
 import { createNoDataError, createRejection } from '../http/errors.ts'
 import { type ApiRequest, parseInteger } from '../http/request.ts'
+import { type ApiResponse, respondCreated, respondOk } from '../http/responses.ts'
 import type { Handler } from '../http/router.ts'
 import { formatIso } from '../shop/clock.ts'
 import type { Order, OrderLine, Return } from '../shop/sales.ts'
@@ -33,8 +33,8 @@ function requireOriginalOrder(request: ApiRequest, world: World): Order {
 
 function readReturnLine(payload: Payload, sequence: number, order: Order, world: World): OrderLine {
   const skuId = parseInteger(findText(payload, 'SkuId'))
-  const sold = order.lines.find(line => line.skuId === skuId && line.quantity > 0)
-  if (!sold) throw createRejection(5139, { detail: findText(payload, 'SkuId') ?? '' })
+  const soldLine = order.lines.find(line => line.skuId === skuId && line.quantity > 0)
+  if (!soldLine) throw createRejection(5139, { detail: findText(payload, 'SkuId') ?? '' })
   const quantity = readDecimal(payload, 'Quantity')
   if (!quantity) throw createRejection(5143)
   if (quantity > 0) throw createRejection(5140)
@@ -46,11 +46,11 @@ function readReturnLine(payload: Payload, sequence: number, order: Order, world:
   if (carrier.length > 12) throw createRejection(5142)
   if (conNote.length > 50) throw createRejection(5141)
   return {
-    ...sold,
+    ...soldLine,
     id: createId(world.shop, 'line'),
     sequence,
     quantity,
-    value: roundToCents((sold.value / sold.quantity) * quantity),
+    value: roundToCents((soldLine.value / soldLine.quantity) * quantity),
     discounts: [],
     taxPercent: null,
     returnReasonId,

@@ -1,6 +1,6 @@
-import { respondOk } from '../http/answers.ts'
 import { createRejection } from '../http/errors.ts'
 import type { ApiRequest } from '../http/request.ts'
+import { respondOk } from '../http/responses.ts'
 import type { Handler } from '../http/router.ts'
 import { dayMs } from '../shop/clock.ts'
 import type { Lot, RewardAccount, RewardRedemption } from '../shop/sales.ts'

@@ -1,6 +1,6 @@
-import { respondCreated, respondOk } from '../http/answers.ts'
 import { createRejection } from '../http/errors.ts'
 import { type ApiRequest, parseInteger } from '../http/request.ts'
+import { respondCreated, respondOk } from '../http/responses.ts'
 import type { Handler } from '../http/router.ts'
 import type { RewardAccount } from '../shop/sales.ts'
 import { createId } from '../shop/shop.ts'

@@ -1,4 +1,4 @@
-import type { ApiResponse } from '../http/answers.ts'
+import type { ApiResponse } from '../http/responses.ts'
 import type { World } from '../world/world.ts'
 
 /** Builds the HTML page at the root, which is the only response with the release. The markup of the real page is unknown. */

@@ -1,6 +1,6 @@
-import { respondOk } from '../http/answers.ts'
 import { createNoDataError, createRejection } from '../http/errors.ts'
 import { parseInteger } from '../http/request.ts'
+import { respondOk } from '../http/responses.ts'
 import type { Handler } from '../http/router.ts'
 import { formatFraction, parseWall, type Wall } from '../shop/clock.ts'
 import type { Store } from '../shop/records.ts'

@@ -84,7 +84,7 @@ function createTillSale(world: World, { storeId, personId, lines }: ChangeOfKind
   const store = requireStore(shop, storeId)
   if (personId !== null) requireRecord(shop.persons.get(personId), 'person', personId)
   const id = createId(shop, 'transaction')
-  const sold = lines.map(({ skuId, quantity }) => {
+  const soldLines = lines.map(({ skuId, quantity }) => {
     const { price } = requireSku(shop, skuId)
     return {
       id: createId(shop, 'line'),
@@ -103,7 +103,7 @@ function createTillSale(world: World, { storeId, personId, lines }: ChangeOfKind
     type: 'Sale',
     storeId,
     currency: 'AUD',
-    lines: sold,
+    lines: soldLines,
     carrier: '',
     carrierUrl: '',
     conNote: '',
@@ -152,8 +152,8 @@ function receiveReturn(world: World, id: number): string {
   for (const line of record.lines) {
     if (line.status === 'Cancelled') continue
     line.status = 'Returned'
-    const sold = order.lines.find(other => other.skuId === line.skuId)
-    if (sold) sold.status = 'Returned'
+    const soldLine = order.lines.find(other => other.skuId === line.skuId)
+    if (soldLine) soldLine.status = 'Returned'
     if (record.stockUpdate) sell(world, line.skuId, warehouse.id, line.quantity)
   }
   order.updated = clock.wall()

@@ -12,7 +12,7 @@ function* writeCsv<T>(columns: Readonly<Record<string, (row: T) => Cell>>, rows:
   yield `${Object.keys(columns).join(',')}\r\n`
   for (const row of rows)
     yield `${Object.values(columns)
-      .map(read => formatCell(read(row)))
+      .map(readCell => formatCell(readCell(row)))
       .join(',')}\r\n`
 }
 

@@ -40,9 +40,9 @@ export function connectSimulator(controlUrl: string) {
       method,
       ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     })
-    const read = (await response.json()) as T & { error?: string }
-    if (!response.ok) throw new TypeError(read.error ?? `status ${response.status}`)
-    return read
+    const result = (await response.json()) as T & { error?: string }
+    if (!response.ok) throw new TypeError(result.error ?? `status ${response.status}`)
+    return result
   }
   const readLedger = (search: string) =>
     sendCommand<{ totals: { calls: number; effects: number }; calls: Call[]; effects: Effect[] }>(

@@ -164,10 +164,14 @@ export function makeStocks(skus: readonly Sku[], stores: readonly Store[], today
     // One in forty SKUs is sold out in all stores.
     const stockedShare = random.chance(0.025) ? 0 : share
     for (const { column } of stores) {
-      const drawn = random.fraction()
+      const fraction = random.fraction()
       const quantity =
-        drawn < stockedShare ? 1 + Math.floor((drawn / stockedShare) * 12) : drawn > 0.995 ? -random.integer(1, 5) : 0
-      stock.set(sku.row, column, quantity, quantity === 0 && drawn < 0.9 ? 0 : when)
+        fraction < stockedShare
+          ? 1 + Math.floor((fraction / stockedShare) * 12)
+          : fraction > 0.995
+            ? -random.integer(1, 5)
+            : 0
+      stock.set(sku.row, column, quantity, quantity === 0 && fraction < 0.9 ? 0 : when)
     }
   }
   return stock

@@ -81,8 +81,8 @@ function makeOrderLine(shop: Shop, sku: Sku, sequence: number, status: LineStatu
 }
 
 function makeWebOrder(shop: Shop, person: Person, { today, skus }: SaleContext, random: Random): Order {
-  const placed = today - random.integer(0, 400) * dayMs - random.integer(1, 86_399) * secondMs
-  const isOld = placed < today - 60 * dayMs
+  const placedAt = today - random.integer(0, 400) * dayMs - random.integer(1, 86_399) * secondMs
+  const isOld = placedAt < today - 60 * dayMs
   const status = random.pick<LineStatus>(
     isOld ? ['Shipped', 'Shipped', 'Shipped', 'Cancelled'] : ['Processing', 'Shipped'],
   )
@@ -104,8 +104,8 @@ function makeWebOrder(shop: Shop, person: Person, { today, skus }: SaleContext, 
     number: formatWebNumber(createId(shop, 'orderNumber')),
     partnerOrderId: '',
     personId: person.id,
-    placed,
-    updated: Math.min(placed + random.integer(0, 2) * dayMs, today - secondMs),
+    placedAt,
+    updated: Math.min(placedAt + random.integer(0, 2) * dayMs, today - secondMs),
     currency: 'AUD',
     pricesIncludeTax: true,
     needReview: '',

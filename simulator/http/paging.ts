@@ -1,8 +1,8 @@
 import type { World } from '../world/world.ts'
 import { array, type Children } from '../xml/element.ts'
-import { type ApiResponse, respondOk } from './answers.ts'
 import { createNoDataError, createRejection } from './errors.ts'
 import { type ApiRequest, parseInteger } from './request.ts'
+import { type ApiResponse, respondOk } from './responses.ts'
 
 /** Returns the page attributes of a list that is requested without paging. They differ by list. */
 export type Unpaged = (total: number) => { PageStartRow: number; PageRows: number }

@@ -1,7 +1,7 @@
 import { type Feature, firstReleases, isAtLeast } from '../world/release.ts'
 import type { World } from '../world/world.ts'
-import type { ApiResponse } from './answers.ts'
 import type { ApiRequest } from './request.ts'
+import type { ApiResponse } from './responses.ts'
 
 export type Handler = (request: ApiRequest, world: World) => ApiResponse
 

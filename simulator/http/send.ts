@@ -4,7 +4,7 @@ import { cutOff } from '../faults/cut.ts'
 import { writeFaultyDocument } from '../faults/distort.ts'
 import type { Fault, FaultKind } from '../faults/fault.ts'
 import type { Call } from '../world/ledger.ts'
-import type { ApiResponse } from './answers.ts'
+import type { ApiResponse } from './responses.ts'
 
 const blockSize = 65_536
 
@@ -56,11 +56,11 @@ function cutResponse(response: ServerResponse, call: Call) {
 /** Sends a response and applies the network faults to it. */
 export async function send(
   response: ServerResponse,
-  answer: ApiResponse,
+  apiResponse: ApiResponse,
   faults: readonly Fault[],
   { call, signal }: { call: Call; signal: AbortSignal },
 ): Promise<void> {
-  const body = buildBody(findFault(faults, 'empty-body') ? { ...answer, body: undefined } : answer, faults)
+  const body = buildBody(findFault(faults, 'empty-body') ? { ...apiResponse, body: undefined } : apiResponse, faults)
   const first = body.next().value ?? Buffer.alloc(0)
   let next = body.next()
   const cutFault = findFault(faults, 'truncated') ?? findFault(faults, 'reset-during')
@@ -69,18 +69,18 @@ export async function send(
     ? Math.min(cutFault.bytes ?? (next.done ? first.length >> 1 : first.length), first.length)
     : Number.NaN
 
-  response.statusCode = answer.status
+  response.statusCode = apiResponse.status
   response.setHeader('cache-control', 'private')
   response.setHeader('server', 'Microsoft-IIS/10.0')
   if (first.length)
     response.setHeader(
       'content-type',
-      typeof answer.body === 'string' ? 'text/html; charset=utf-8' : 'text/xml; charset=utf-8',
+      typeof apiResponse.body === 'string' ? 'text/html; charset=utf-8' : 'text/xml; charset=utf-8',
     )
-  for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value)
+  for (const [name, value] of Object.entries(apiResponse.headers)) response.setHeader(name, value)
   if (next.done) response.setHeader('content-length', cutFault?.kind === 'truncated' ? end : first.length)
-  call.status = answer.status
-  call.errorCode = answer.errorCode ?? null
+  call.status = apiResponse.status
+  call.errorCode = apiResponse.errorCode ?? null
   if (!first.length) {
     response.end()
     return
@@ -97,8 +97,8 @@ export async function send(
   }
   const slow = findFault(faults, 'slow')
   for (let block = first; ; block = next.value ?? first, next = body.next()) {
-    const sent = slow ? writeSlowly(response, block, slow.bytesPerSecond ?? 1, signal) : write(response, block)
-    if (!(await sent)) {
+    const isSent = slow ? writeSlowly(response, block, slow.bytesPerSecond ?? 1, signal) : write(response, block)
+    if (!(await isSent)) {
       call.outcome = 'cut'
       return
     }

@@ -5,7 +5,7 @@ import { allotDueVouchers } from '../api/voucher-sales.ts'
 import { cutOff } from '../faults/cut.ts'
 import type { Fault, FaultKind } from '../faults/fault.ts'
 import type { Faults } from '../faults/faults.ts'
-import { type ApiResponse, respondFailure } from '../http/answers.ts'
+import { type ApiResponse, respondFailure } from '../http/responses.ts'
 import { send } from '../http/send.ts'
 import type { Call, Ledger } from '../world/ledger.ts'
 import type { World } from '../world/world.ts'
@@ -112,9 +112,9 @@ async function serve(
 
   await wait(findFault('latency', false))
   if (response.destroyed || findFault('hang', false)) return
-  let answer: ApiResponse | undefined
-  for (const fault of faults) if (!fault.applied) answer ??= createFaultResponse(fault)
-  if (!answer) {
+  let apiResponse: ApiResponse | undefined
+  for (const fault of faults) if (!fault.applied) apiResponse ??= createFaultResponse(fault)
+  if (!apiResponse) {
     const received: ReceivedRequest = {
       method,
       path: below ?? '',
@@ -123,13 +123,13 @@ async function serve(
       body,
       root: `${rig.tls ? 'https' : 'http'}://${request.headers.host ?? 'localhost'}${world.settings.base}`,
     }
-    answer = below === undefined ? respondFailure(404) : handleWithFaults(rig, received, faults, call)
-    for (const fault of faults) if (fault.applied) answer = createFaultResponse(fault) ?? answer
+    apiResponse = below === undefined ? respondFailure(404) : handleWithFaults(rig, received, faults, call)
+    for (const fault of faults) if (fault.applied) apiResponse = createFaultResponse(fault) ?? apiResponse
   }
   await wait(findFault('latency', true))
   if (findFault('lost-response', false) ?? findFault('lost-response', true)) return cut()
   if (response.destroyed || findFault('hang', true)) return
-  await send(response, answer, faults, { call, signal })
+  await send(response, apiResponse, faults, { call, signal })
 }
 
 /** Creates the server: the API below its base, the control API under `/_simulator`, and a 404 page for other paths. */

@@ -74,7 +74,7 @@ export interface Order {
   number: string
   partnerOrderId: string
   personId: number
-  placed: Wall
+  placedAt: Wall
   updated: Wall
   currency: string
   pricesIncludeTax: boolean

@@ -94,7 +94,7 @@ function findDenied({ schema, scopes }: Version, document: DocumentNode, granted
   return [...denied.values()]
 }
 
-const roots = new Set(['QueryRoot', 'Mutation'])
+const rootTypes = new Set(['QueryRoot', 'Mutation'])
 
 export function executeRequest(document: DocumentNode, variables: Variables, context: RequestContext): ExecutionResult {
   const version = openVersion(context.version)
@@ -109,7 +109,7 @@ export function executeRequest(document: DocumentNode, variables: Variables, con
     fieldResolver(source, args, contextValue, info) {
       const value = defaultFieldResolver(source, args, contextValue, info)
       // A missing field must not look like an empty one.
-      if (value === undefined && (roots.has(info.parentType.name) || !(info.fieldName in source)))
+      if (value === undefined && (rootTypes.has(info.parentType.name) || !(info.fieldName in source)))
         throw new GraphQLError(`The simulator has no ${info.parentType.name}.${info.fieldName}.`)
       return value
     },
@@ -138,8 +138,8 @@ export function toBulkLines(data: unknown): { lines: string[]; roots: number } {
     typeof value === 'object' && value !== null && Array.isArray((value as { edges?: unknown }).edges)
   const write = (node: Row, parentId: unknown) => {
     const nested = Object.entries(node).filter(([, value]) => isConnection(value))
-    const own = Object.fromEntries(Object.entries(node).filter(([, value]) => !isConnection(value)))
-    lines.push(JSON.stringify(parentId === undefined ? own : { ...own, __parentId: parentId }))
+    const ownFields = Object.fromEntries(Object.entries(node).filter(([, value]) => !isConnection(value)))
+    lines.push(JSON.stringify(parentId === undefined ? ownFields : { ...ownFields, __parentId: parentId }))
     for (const [, connection] of nested)
       for (const { node: child } of (connection as { edges: { node: Row }[] }).edges) write(child, node.id)
   }

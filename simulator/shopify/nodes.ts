@@ -219,7 +219,7 @@ export const isBulkRunning = ({ now, settings }: ShopifyWorld, { status, created
   status === 'CREATED' && now() < createdAt + settings.bulkSeconds * 1_000
 
 /** Completes an operation whose time is over. Reads the rows only then, because the real result isn't a snapshot of the start either. */
-function completeBulk(world: ShopifyWorld, operation: BulkOperation, { runBulk, faults }: RequestContext) {
+function completeBulkOperation(world: ShopifyWorld, operation: BulkOperation, { runBulk, faults }: RequestContext) {
   if (operation.status !== 'CREATED' || isBulkRunning(world, operation)) return
   operation.completedAt = world.now()
   const result = faults.has('bulk-failed') ? { error: 'INTERNAL_SERVER_ERROR' } : runBulk(operation.query)
@@ -228,7 +228,7 @@ function completeBulk(world: ShopifyWorld, operation: BulkOperation, { runBulk, 
 }
 
 export function toBulkNode(world: ShopifyWorld, operation: BulkOperation, context: RequestContext) {
-  completeBulk(world, operation, context)
+  completeBulkOperation(world, operation, context)
   const isCompleted = operation.status === 'COMPLETED'
   const size = operation.lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0)
   return {

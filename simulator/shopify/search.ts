@@ -66,11 +66,11 @@ export function search<T>(
       continue
     }
     result.records = result.records.filter(record => {
-      const own = getSearchValues(record)[part.field]
-      if (own === null || own === undefined) return false
-      if (part.field.endsWith('_at')) return matches(part, own, parseInstant(part))
-      if (part.field === 'id') return matches(part, Number(own), Number(part.value.replace(/^gid:.*\//, '')))
-      return String(own).toLowerCase() === part.value.toLowerCase()
+      const value = getSearchValues(record)[part.field]
+      if (value === null || value === undefined) return false
+      if (part.field.endsWith('_at')) return matches(part, value, parseInstant(part))
+      if (part.field === 'id') return matches(part, Number(value), Number(part.value.replace(/^gid:.*\//, '')))
+      return String(value).toLowerCase() === part.value.toLowerCase()
     })
   }
   if (words.length)

@@ -56,19 +56,19 @@ function findErrors({ shop }: ShopifyWorld, input: SetQuantitiesInput, version: 
   if (!reasons.has(input.reason)) add(['reason'], 'INVALID_REASON', 'The specified reason is invalid.')
   if (input.referenceDocumentUri && !/^[a-z][\w+.-]*:\/\/\S+$/i.test(input.referenceDocumentUri))
     add(['referenceDocumentUri'], 'INVALID_REFERENCE_DOCUMENT', 'The specified reference document is invalid.')
-  const seen = new Set<string>()
+  const seenKeys = new Set<string>()
   for (const [at, row] of input.quantities.entries()) {
     const place = ['quantities', String(at)]
     const key = `${row.inventoryItemId} ${row.locationId}`
     const variant = shop.items.get(fromGid('InventoryItem', row.inventoryItemId))
     const location = shop.locations.get(fromGid('Location', row.locationId))
-    if (seen.has(key))
+    if (seenKeys.has(key))
       add(
         place,
         'NO_DUPLICATE_INVENTORY_ITEM_ID_GROUP_ID_PAIR',
         'The combination of inventoryItemId and locationId must be unique.',
       )
-    seen.add(key)
+    seenKeys.add(key)
     if (row.quantity < 0) add([...place, 'quantity'], 'INVALID_QUANTITY_NEGATIVE', "The quantity can't be negative.")
     if (row.quantity > maxQuantity)
       add([...place, 'quantity'], 'INVALID_QUANTITY_TOO_HIGH', "The quantity can't be higher than 1,000,000,000.")

@@ -24,7 +24,7 @@ export interface Settings {
   countries: Country[]
   /** The response to a call without a country code. The response of the real API is unknown. */
   missingCountryCode: { status: number; code: number }
-  /** Posted elements out of order are rejected with 5121, silently dropped (as .NET may do), or accepted. */
+  /** Posted elements out of order are rejected with 5121, silently dropped (as .NET can do), or accepted. */
   elementOrder: 'strict' | 'drop' | 'any'
   /** The change timestamp after two writes of a person in one second: it advances by a second, or stays the same. */
   timestamps: 'bump' | 'keep'

@@ -1,6 +1,6 @@
 import type { Payload } from './payload.ts'
 
-/** The elements that a posted payload may have, and their order. */
+/** The elements that a posted payload can have, and their order. */
 export interface Shape {
   rank: ReadonlyMap<string, number>
   parts: Readonly<Record<string, Shape>>

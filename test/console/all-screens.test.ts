@@ -15,7 +15,7 @@ import { cloneSmallDemoDatabase } from '../support/demo/demo-database.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/service.ts'
 import { type Receiver, startReceiver } from '../support/webhooks/receiver.ts'
 
-// Requirements of every screen and of every record page that links lead to, including future ones.
+// Tests requirements of every screen and of every record page that links lead to, including future ones.
 
 const skip = browserMissing ?? false
 let api: TestApi

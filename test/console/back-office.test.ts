@@ -149,8 +149,8 @@ test('a visitor sees the state but not the connection', { skip }, async () => {
   try {
     await visitor.evaluate(`location.hash = '#/${office.service.name}/back-office'`)
     await visitor.waitForText('Response time')
-    const shown = await visitor.evaluate<string>(`document.querySelector('main').innerText`)
-    assert.doesNotMatch(shown, /Credentials|Schedules|127\.0\.0\.1|localhost/)
+    const mainText = await visitor.evaluate<string>(`document.querySelector('main').innerText`)
+    assert.doesNotMatch(mainText, /Credentials|Schedules|127\.0\.0\.1|localhost/)
   } finally {
     await visitor.close()
   }

@@ -179,25 +179,25 @@ test('a missing or unverified email address is explained', async () => {
 
 test('a forged, foreign or missing state is rejected', async () => {
   addPerson('gus', ['everyone'])
-  const own = await visitProvider('gus')
-  const foreign = await visitProvider('gus')
-  const forged = new URLSearchParams(own.response)
+  const ownAttempt = await visitProvider('gus')
+  const foreignAttempt = await visitProvider('gus')
+  const forged = new URLSearchParams(ownAttempt.response)
   forged.set('state', 'forged')
-  const withoutState = new URLSearchParams(own.response)
+  const withoutState = new URLSearchParams(ownAttempt.response)
   withoutState.delete('state')
   for (const attempt of [
-    { cookie: own.cookie, response: foreign.response },
-    { cookie: own.cookie, response: String(forged) },
-    { cookie: own.cookie, response: String(withoutState) },
-    { cookie: '', response: own.response },
-    { cookie: '__Host-tillbridge-sign-in=forged', response: own.response },
-    { cookie: `${own.cookie.slice(0, -4)}AAAA`, response: own.response },
+    { cookie: ownAttempt.cookie, response: foreignAttempt.response },
+    { cookie: ownAttempt.cookie, response: String(forged) },
+    { cookie: ownAttempt.cookie, response: String(withoutState) },
+    { cookie: '', response: ownAttempt.response },
+    { cookie: '__Host-tillbridge-sign-in=forged', response: ownAttempt.response },
+    { cookie: `${ownAttempt.cookie.slice(0, -4)}AAAA`, response: ownAttempt.response },
   ]) {
     const rejected = await complete(attempt)
     assertProblem(rejected, 'sign_in_failed', api.baseUrl, path)
     assert.equal(getSession(rejected), '')
   }
-  assert.equal((await complete(own)).status, 200)
+  assert.equal((await complete(ownAttempt)).status, 200)
 })
 
 test('a replayed response opens no session, even if the provider accepts it', async () => {

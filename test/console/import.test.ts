@@ -69,9 +69,9 @@ test("a dropped file's columns are detected, and a dry run writes nothing", {
   await page.press('Dry run')
   await page.waitUntil(hasFact('Rejected 3'))
   assert.equal(await page.evaluate(hasFact('Valid 1')), true)
-  const [sent = ''] = page.requests.filter(url => url.includes('/imports?type=stock&'))
+  const [requestUrl = ''] = page.requests.filter(url => url.includes('/imports?type=stock&'))
   assert.deepEqual(
-    [sent.includes('Filiale'), decodeURIComponent(sent).includes('Größe')],
+    [requestUrl.includes('Filiale'), decodeURIComponent(requestUrl).includes('Größe')],
     [true, false],
     'ignored columns are not in the URL',
   )

@@ -56,13 +56,13 @@ test('the page shows the progress of a check that another client started', {
     ['S', 'MH01-S'],
     ['M', 'MH01-M'],
   ])
-  const sent = await caller.request('/imports?type=ecommerce-variants', {
+  const response = await caller.request('/imports?type=ecommerce-variants', {
     method: 'POST',
     headers: { 'content-type': 'text/csv' },
     body,
   })
   await waitUntil(
-    async () => (await caller.get(String(sent.headers.location))).json.data.state === 'ok',
+    async () => (await caller.get(String(response.headers.location))).json.data.state === 'ok',
     'the platform items are imported',
   )
   assert.equal((await post(caller, '/mappings/check', {})).status, 202)
@@ -245,9 +245,9 @@ test('late suggestions of an earlier text are ignored', { skip }, async () => {
   await heldRequest.sent()
   await page.fill('E-commerce SKU', 'sku-116')
   await page.waitUntil(`${options}.length === 1`)
-  const shown = await page.evaluate<string[]>(options)
+  const shownOptions = await page.evaluate<string[]>(options)
   await heldRequest.release()
-  assert.deepEqual(await page.evaluate(options), shown)
+  assert.deepEqual(await page.evaluate(options), shownOptions)
   await page.evaluate(`document.querySelector('dialog [role=combobox]').focus()`)
   await page.fill('E-commerce SKU', 'sku-0')
   await page.waitUntil(`${options}.length === 8`)

@@ -175,7 +175,7 @@ async function tabTo(name: string, shift?: 'shift') {
     const current = await page.evaluate<string>(focused)
     if (current === name) return assert.equal(outline, 'solid', `${name} shows that it is in focus`)
   }
-  assert.fail(`Tab never comes to ${name}`)
+  assert.fail(`Tab never reaches ${name}`)
 }
 
 test('an account is created by keyboard alone, with focus kept and restored', {

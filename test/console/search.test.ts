@@ -238,7 +238,7 @@ test("a non-admin sees a customer's orders and whether more exist", {
     const kinds = await visitor.evaluate<string[]>(
       `[...document.querySelectorAll('.timeline li > div')].map(element => element.innerText.split(' ')[0])`,
     )
-    const countKind = (kind: string) => kinds.filter(shown => shown === kind).length
+    const countKind = (kind: string) => kinds.filter(candidate => candidate === kind).length
     assert.deepEqual(['Order', 'Return'].map(countKind), [1, 1])
     assert.ok(countKind('Sale') >= 101, `${countKind('Sale')} sales`)
 

@@ -58,8 +58,8 @@ test('an account with a second factor signs in with a code, once', async () => {
   assertProblem(await signIn(caller, '000000'), 'second_factor_required', api.baseUrl)
   assertProblem(await signIn({ ...caller, password: 'wrong' }, getCode(secret)), 'invalid_credentials', api.baseUrl)
   const code = getCode(secret)
-  const both = await Promise.all([signIn(caller, code), signIn(caller, code)])
-  assert.deepEqual(both.map(({ status }) => status).sort(), [200, 401])
+  const responses = await Promise.all([signIn(caller, code), signIn(caller, code)])
+  assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 401])
   assertProblem(await signIn(caller, getCode(secret, -1)), 'second_factor_required', api.baseUrl)
 })
 

@@ -94,22 +94,22 @@ test('a page of another origin can neither sign in nor write', async () => {
       headers: { ...json, cookie, 'x-service-name': api.service.name, ...headers },
       body: JSON.stringify({ username: `made${Math.random()}`, role: 'visitor' }),
     })
-  const own = api.baseUrl
+  const ownOrigin = api.baseUrl
   const foreign: Record<string, string>[] = [
     {},
     { 'sec-fetch-site': 'cross-site' },
     { 'sec-fetch-site': 'same-site' },
     { 'sec-fetch-site': 'none' },
-    { 'sec-fetch-site': 'cross-site', origin: own },
+    { 'sec-fetch-site': 'cross-site', origin: ownOrigin },
     { origin: 'https://evil.example' },
     { origin: 'null' },
-    { origin: own.replace('https', 'http') },
+    { origin: ownOrigin.replace('https', 'http') },
   ]
   for (const headers of foreign) {
     assertProblem(await sendWrite(headers), 'cross_origin_request', api.baseUrl, '/accounts')
     assertProblem(await signIn(api, headers), 'cross_origin_request', api.baseUrl, '/console/session')
   }
-  for (const headers of [ownPage, { origin: own }]) assert.equal((await sendWrite(headers)).status, 201)
+  for (const headers of [ownPage, { origin: ownOrigin }]) assert.equal((await sendWrite(headers)).status, 201)
   const rows = await api.db.rows(sql`select from account where username like 'made%'`)
   assert.equal(rows.length, 2)
 })
@@ -153,11 +153,11 @@ test('a session ends after 12 hours or an hour without requests', async () => {
     ['seen_at', '1 hour 1 second'],
   ] as const) {
     const cookie = getCookie(await signIn(api))
-    const late =
+    const expireSession =
       column === 'begun_at'
         ? sql`begun_at = now() - ${interval}::interval`
         : sql`seen_at = now() - ${interval}::interval`
-    await api.db.run(sql`update console_session set ${late}`)
+    await api.db.run(sql`update console_session set ${expireSession}`)
     assertProblem(await getStores(cookie), 'session_ended', api.baseUrl)
   }
 })
@@ -172,9 +172,9 @@ test('a used session stays open', async () => {
 
 test('a link signs in once within 60 seconds, even under concurrency', async () => {
   const link = await createLink(api.db, api.keys, api.username)
-  const both = await Promise.all([signInByLink(link), signInByLink(link)])
-  assert.deepEqual(both.map(({ status }) => status).sort(), [200, 401])
-  assert.equal((await getStores(getCookie(both.find(({ status }) => status === 200) as TestResponse))).status, 200)
+  const responses = await Promise.all([signInByLink(link), signInByLink(link)])
+  assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 401])
+  assert.equal((await getStores(getCookie(responses.find(({ status }) => status === 200) as TestResponse))).status, 200)
   assertProblem(await signInByLink(link), 'invalid_credentials', api.baseUrl, '/console/session/link')
   const late = await createLink(api.db, api.keys, api.username)
   await api.db.run(sql`update console_link set made_at = now() - interval '61 seconds'`)

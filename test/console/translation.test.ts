@@ -52,12 +52,12 @@ before(async () => {
   await assignRole(api.db, api.username, secondCaller.service, 'admin')
   const routes = listRecordRoutes(await createSampleData(api, receiver))
   const { text: html, headers } = await api.sendRaw('/console')
-  page = await openConsole(api, api, {}, async opened => {
-    await opened.serve(/\/console$/, {
+  page = await openConsole(api, api, {}, async openedPage => {
+    await openedPage.serve(/\/console$/, {
       headers: headers as Record<string, string>,
       body: html.replace('<html lang="en">', `<html lang="${language}">`),
     })
-    await opened.serve(new RegExp(`/texts/${language}\\.js$`), {
+    await openedPage.serve(new RegExp(`/texts/${language}\\.js$`), {
       headers: { 'content-type': 'text/javascript' },
       body: `export const texts = ${JSON.stringify(texts)}`,
     })

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 
-const read = (name: string) => JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'))
-const packageJson = read('package.json')
+const readJson = (name: string) => JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'))
+const packageJson = readJson('package.json')
 
 interface LockedPackage {
   version?: string
@@ -13,7 +13,7 @@ interface LockedPackage {
 }
 
 /** Packages that `npm ci` installs, by path. */
-const installed = Object.entries<LockedPackage>(read('package-lock.json').packages).filter(
+const installed = Object.entries<LockedPackage>(readJson('package-lock.json').packages).filter(
   ([place, { link }]) => place.includes('node_modules/') && !link,
 )
 const getPackageName = (place: string) => place.split('node_modules/').at(-1) ?? ''

@@ -90,13 +90,13 @@ test('a page shows each picture of the documents', async () => {
 })
 
 test('every alert and every Prometheus rule has a runbook', async () => {
-  const read = (name: string) => readFile(new URL(`../../${name}`, import.meta.url), 'utf8')
+  const readRepositoryFile = (name: string) => readFile(new URL(`../../${name}`, import.meta.url), 'utf8')
   const headings = new Set(
-    [...(await read('docs/operate/runbooks.md')).matchAll(/^### (.+)$/gm)].flatMap(([, names = '']) =>
+    [...(await readRepositoryFile('docs/operate/runbooks.md')).matchAll(/^### (.+)$/gm)].flatMap(([, names = '']) =>
       names.split(', '),
     ),
   )
-  const rules = [...(await read('deploy/prometheus/rules.yml')).matchAll(/- alert: (\w+)/g)].map(
+  const rules = [...(await readRepositoryFile('deploy/prometheus/rules.yml')).matchAll(/- alert: (\w+)/g)].map(
     ([, name = '']) => name,
   )
   assert.deepEqual([...headings].sort(), [...Object.keys(alertKinds), ...rules].sort())

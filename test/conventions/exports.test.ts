@@ -37,8 +37,8 @@ const listImports = ({ path, text }: Source) =>
 
 test('every exported name is imported somewhere', () => {
   const importedNames = new Set([...allFiles, ...readModules('src')].flatMap(listImports))
-  const all = source.flatMap(listExports)
-  assert.ok(all.length > 2_000, 'exports are found')
-  const unused = all.filter(name => !importedNames.has(name) && !importedNames.has(name.replace(/ .*/, ' *')))
+  const exports = source.flatMap(listExports)
+  assert.ok(exports.length > 2_000, 'exports are found')
+  const unused = exports.filter(name => !importedNames.has(name) && !importedNames.has(name.replace(/ .*/, ' *')))
   assert.deepEqual(unused, [])
 })

@@ -34,26 +34,28 @@ test('rules, dashboard and metrics page match the list of metrics', () => {
 test('rules and dashboard name only exported metrics', () => {
   const metricNames = new Set<string>(Object.keys(metrics))
   const text = [renderRules(), ...queries.map(({ expr }) => expr)].join('\n')
-  const named = [...text.matchAll(/\b(?:tillbridge|http_server|http_client|db_client)_[a-z_]+(?=[{[ )]|$)/gm)]
+  const namedMetrics = [...text.matchAll(/\b(?:tillbridge|http_server|http_client|db_client)_[a-z_]+(?=[{[ )]|$)/gm)]
     .map(([name]) => name.replace(/_(bucket|sum|count)$/, base => (metricNames.has(name) ? base : '')))
     .filter(name => !/^(http|db)_[a-z_]+(code|method|route|name|state)$/.test(name))
-  assert.ok(new Set(named).size >= 15, 'metrics are found')
+  assert.ok(new Set(namedMetrics).size >= 15, 'metrics are found')
   assert.deepEqual(
-    named.filter(name => !metricNames.has(name)),
+    namedMetrics.filter(name => !metricNames.has(name)),
     [],
   )
 })
 
 test('each metric is on the dashboard unless a standard name covers it', () => {
-  const shown = queries.map(({ expr }) => expr).join('\n')
+  const dashboardQueries = queries.map(({ expr }) => expr).join('\n')
   const embeddedOnly = ['tillbridge_http_requests_total', 'tillbridge_http_request_duration_seconds']
-  const missing = Object.keys(metrics).filter(name => !shown.includes(name))
+  const missing = Object.keys(metrics).filter(name => !dashboardQueries.includes(name))
   assert.deepEqual(missing, embeddedOnly)
 })
 
 test('a metric has no label that Prometheus adds', () => {
-  const named = Object.entries(metrics).filter(([, { labels }]) => labels.some(label => /^(job|instance)$/.test(label)))
-  assert.deepEqual(named, [])
+  const reserved = Object.entries(metrics).filter(([, { labels }]) =>
+    labels.some(label => /^(job|instance)$/.test(label)),
+  )
+  assert.deepEqual(reserved, [])
 })
 
 test('queries select only labels that their metric has', () => {
@@ -82,10 +84,10 @@ test('each rule names a runbook section that exists', () => {
   const anchors = headings.map(
     heading => `docs/operate/runbooks.md#${heading.slice(4).toLowerCase().replaceAll(',', '').replaceAll(' ', '-')}`,
   )
-  const named = renderRules().match(/(?<= {10}runbook: ).*$/gm) ?? []
-  assert.equal(named.length, alerts.length)
+  const namedSections = renderRules().match(/(?<= {10}runbook: ).*$/gm) ?? []
+  assert.equal(namedSections.length, alerts.length)
   assert.deepEqual(
-    named.filter(name => !anchors.includes(name)),
+    namedSections.filter(name => !anchors.includes(name)),
     [],
   )
 })

@@ -133,7 +133,7 @@ suite('plans', { skip: await findSkipReason() }, () => {
     api = await startTestApi({ settings: { readsPerMinute: 'off' } })
     await fillService(api.db, api.service, 1)
     for (const scale of [0.2, 0.02]) await fillService(api.db, (await api.createService()).service, scale)
-    await analyze(api.db)
+    await analyzeTables(api.db)
     explainer = await openExplainer(api.database.connection)
     for (const request of lists.flatMap(buildRequests)) plannedRequests.push(...(await planPages(request)))
   })
@@ -245,7 +245,7 @@ async function findSkipReason() {
 }
 
 /** Analyzes all rows instead of a sample, so that the statistics are always the same. */
-async function analyze(db: Database) {
+async function analyzeTables(db: Database) {
   // Vacuum can't mark a page as visible while another statement reads it. That changes the costs of index-only scans.
   await waitUntil(
     async () => {

@@ -9,7 +9,7 @@ function buildSchemas(type: typeof Type) {
     { city: type.String({ maxLength: 50 }), zip: type.Optional(type.Union([type.String(), type.Null()])) },
     { $id: 'Address', additionalProperties: false },
   )
-  const all = {
+  const schemas = {
     address,
     nothing: type.Object({}),
     part: type.Partial(address, { $id: 'Part' }),
@@ -21,7 +21,7 @@ function buildSchemas(type: typeof Type) {
     map: type.Record(type.String(), type.Integer({ minimum: 1 }), { description: 'By name.' }),
     figures: type.Array(type.Union([type.Number(), type.Boolean({ examples: [true] })])),
   }
-  return { ...all, again: type.Object({ part: all.part, whole: type.Optional(all.whole) }) }
+  return { ...schemas, again: type.Object({ part: schemas.part, whole: type.Optional(schemas.whole) }) }
 }
 
 test('the schemas equal the output of TypeBox', () => {

@@ -5,7 +5,7 @@ import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { createSender } from '../../simulator/ask.ts'
+import { createSender } from '../../simulator/send.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
 import { ensureLocalFiles } from '../../src/tls/local-ca.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { createSender } from '../../simulator/ask.ts'
+import { createSender } from '../../simulator/send.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
 import { findElement, findElements, findText } from '../../simulator/xml/payload.ts'
 

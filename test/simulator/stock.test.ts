@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { createSender } from '../../simulator/ask.ts'
+import { createSender } from '../../simulator/send.ts'
 import type { Depth } from '../../simulator/shop/records.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
 import { findElements, type Payload } from '../../simulator/xml/payload.ts'

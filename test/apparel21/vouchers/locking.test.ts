@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createSender } from '../../../simulator/ask.ts'
+import { createSender } from '../../../simulator/send.ts'
 import { recordRedemption, requireDrawableValidation } from '../../../src/backoffice/apparel21/operations/vouchers.ts'
 import { raw, sql } from '../../../src/database/db.ts'
 import { ApiError, type ErrorCode } from '../../../src/errors/api-error.ts'

@@ -232,7 +232,7 @@ test('an earlier upstream order is found by identifier or number and stored', as
     ]),
     byId.lines.map(({ skuId, quantity, value }) => [String(skuId), quantity, value.toFixed(2)]),
   )
-  assert.equal(current.placedAt.slice(0, 10), new Date(byId.placed).toISOString().slice(0, 10))
+  assert.equal(current.placedAt.slice(0, 10), new Date(byId.placedAt).toISOString().slice(0, 10))
 })
 
 test('GET finds earlier upstream orders with one call if not stored', async () => {

@@ -60,9 +60,9 @@ export async function tourMove(api: TestApi) {
     await waitForWriteLocks(db, { id }, AbortSignal.timeout(100)).catch(() => {})
   })
   await readClock(db)
-  const both = { source: db, target: db }
-  await copyRemainingRows(both, { ...move, serviceId: id })
-  await copyRequestLog(both, { ...move, serviceId: id }, AbortSignal.timeout(60_000))
+  const databasePair = { source: db, target: db }
+  await copyRemainingRows(databasePair, { ...move, serviceId: id })
+  await copyRequestLog(databasePair, { ...move, serviceId: id }, AbortSignal.timeout(60_000))
   await assert.rejects(
     requireMovable({ db, label: 'one' }, { db, label: 'the other' }),
     /has wal_level = (minimal|replica)/,

@@ -14,14 +14,14 @@ export async function repeatResponse(bench: Bench, service: RunningService, scen
 /** Requests a scenario once. Returns the complete response. */
 const fetchOnce = ({ port, ca }: RunningService, { path, request }: Scenario) =>
   new Promise<{ headers: Record<string, string>; body: string }>((resolve, reject) => {
-    const sent = Object.fromEntries(
+    const requestHeaders = Object.fromEntries(
       request
         .trim()
         .split('\r\n')
         .slice(1)
         .map(line => line.split(': ') as [string, string]),
     )
-    get({ host: '127.0.0.1', servername: 'localhost', port, ca, path, headers: sent }, response => {
+    get({ host: '127.0.0.1', servername: 'localhost', port, ca, path, headers: requestHeaders }, response => {
       let body = ''
       response.setEncoding('utf8').on('data', chunk => {
         body += chunk
