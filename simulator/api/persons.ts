@@ -10,7 +10,7 @@ import { array, el, fields } from '../xml/element.ts'
 import { template } from './custom-data.ts'
 import { buildPerson } from './person-xml.ts'
 
-/** Returns the person in the path. Throws "no data found" if there is none. */
+/** Returns the person in the path. Throws "no data found" if it does not exist. */
 export function requirePerson({ parameters }: ApiRequest, { shop }: World): Person {
   const person = shop.persons.get(parseInteger(parameters[0]) ?? 0)
   if (!person) throw createNoDataError()
