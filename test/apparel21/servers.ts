@@ -4,7 +4,7 @@ import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 
 /** A server that replaces the back office. */
-export interface StandIn {
+export interface TestServer {
   port: number
   /** The base URL of the API. */
   url: string
@@ -22,7 +22,7 @@ export const startHttpServer = (listener: RequestListener, tls?: { key: string; 
 /** Starts a TCP server, for responses that aren't HTTP or arrive in parts. */
 export const startRawServer = (handler: (socket: Socket) => void) => listen(createTcpServer(handler))
 
-async function listen(server: Server, scheme: 'http' | 'https' = 'http'): Promise<StandIn> {
+async function listen(server: Server, scheme: 'http' | 'https' = 'http'): Promise<TestServer> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket.on('error', () => {}))

@@ -7,12 +7,12 @@ import { findElement, findElements, findText } from '../../simulator/xml/payload
 const simulator = await startSimulator({ now: '2026-02-03T05:32:15Z' })
 after(() => simulator.close())
 beforeEach(() => simulator.reset())
-const ask = createSender(() => simulator.url)
+const send = createSender(() => simulator.url)
 
 const buildDetail = (quantity: number, elements = '') =>
   `<CartDetail><SkuId>12001</SkuId><Quantity>${quantity}</Quantity>${elements}</CartDetail>`
 const putCart = (details: string, { head = '', tail = '' } = {}) =>
-  ask('Carts/1234', {
+  send('Carts/1234', {
     method: 'PUT',
     body: `<Cart>${head}${details && `<CartDetails>${details}</CartDetails>`}${tail}</Cart>`,
     version: '2.0',
@@ -57,7 +57,7 @@ test('a cart without products is rejected', async () => {
 })
 
 test('freight options are listed from release 2021.1 in payload version 4', async () => {
-  const { xml } = await ask('FreightOptions', { version: '4.0' })
+  const { xml } = await send('FreightOptions', { version: '4.0' })
   const [option] = findElements(xml, 'FreightOption')
   assert.deepEqual(
     [findText(option, 'Id'), findText(option, 'Carrier', 'Code'), findText(option, 'SLA', 'Code')],

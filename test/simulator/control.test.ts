@@ -12,17 +12,17 @@ import { findText } from '../../simulator/xml/payload.ts'
 const simulator = await startSimulator()
 after(() => simulator.close())
 const remote = connectSimulator(simulator.controlUrl)
-const ask = createSender(() => simulator.url)
+const send = createSender(() => simulator.url)
 beforeEach(() => remote.reset('1'))
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 const main = `${checkout}/simulator/main.ts`
 
 test('the ledger lists every request and effect with masked PINs', async () => {
-  await ask('Voucher/6000001?pin=1234')
-  const valid = await ask('Voucher/GVValid/6000001?PIN=1234&amount=1')
-  await ask(`Voucher/Lock/6000001?ValidationId=${findText(valid.xml, 'ValidationId')}`, { method: 'PUT' })
-  await ask('Voucher/6000001?pin=9')
+  await send('Voucher/6000001?pin=1234')
+  const valid = await send('Voucher/GVValid/6000001?PIN=1234&amount=1')
+  await send(`Voucher/Lock/6000001?ValidationId=${findText(valid.xml, 'ValidationId')}`, { method: 'PUT' })
+  await send('Voucher/6000001?pin=9')
   const { calls, effects, totals } = await remote.ledger()
   assert.equal(totals.calls, 4)
   assert.deepEqual(
@@ -50,19 +50,19 @@ test('the ledger lists every request and effect with masked PINs', async () => {
 
 test('another process can control version, clock, faults and changes', async () => {
   await remote.set({ release: '2021.3' })
-  assert.match((await ask('', { country: '' })).text, /Release 2021\.3/)
+  assert.match((await send('', { country: '' })).text, /Release 2021\.3/)
   await assert.rejects(remote.set({ release: 'latest' }), /release can't be/)
   await assert.rejects(remote.set({ colour: 'red' } as never), /no setting/)
   await remote.set({ release: '2025.1' })
   const { now } = await remote.clock({ freeze: '2026-02-03T05:32:15Z' })
   assert.equal(now, '2026-02-03T05:32:15.000Z')
   await remote.addFault({ kind: 'html', times: 1 })
-  assert.equal((await ask('Stores')).status, 500)
+  assert.equal((await send('Stores')).status, 500)
   await assert.rejects(remote.addFault({ kind: 'gremlin' } as never), /kind must be one of/)
   await remote.clearFaults()
   await remote.change({ kind: 'edit-person', id: 3001, fields: { surname: 'Changed', billing: { city: 'Nowhere' } } })
-  assert.equal(findText((await ask('Persons/3001')).xml, 'Surname'), 'Changed')
-  assert.equal(findText((await ask('Persons/3001')).xml, 'UpdateTimeStamp'), '3/02/2026 4:32:15 PM')
+  assert.equal(findText((await send('Persons/3001')).xml, 'Surname'), 'Changed')
+  assert.equal(findText((await send('Persons/3001')).xml, 'UpdateTimeStamp'), '3/02/2026 4:32:15 PM')
   await assert.rejects(remote.change({ kind: 'edit-person', id: 3001, fields: { surname: 5 } }), /surname can't be/)
   await assert.rejects(remote.change({ kind: 'edit-person', id: 1, fields: {} }), /no person/)
 })
@@ -79,11 +79,11 @@ test('a till sale changes stock and appears in a history', async () => {
   })
   const sku = simulator.state.skus.get(12001)
   assert.equal(simulator.state.stock.get(sku?.row ?? 0, store.column), 3)
-  assert.match((await ask('Persons/3001/RetailTransactions')).text, new RegExp(`<Id>${id}</Id>`))
+  assert.match((await send('Persons/3001/RetailTransactions')).text, new RegExp(`<Id>${id}</Id>`))
 })
 
 test('a seed always produces the same shop', async () => {
-  const readPersons = async () => (await ask('Persons')).text.replace(/\d+\/\d+\/\d+ [^<]*/g, '')
+  const readPersons = async () => (await send('Persons')).text.replace(/\d+\/\d+\/\d+ [^<]*/g, '')
   const first = await readPersons()
   await remote.change({ kind: 'edit-person', id: 3001, fields: { surname: 'Changed' } })
   assert.notEqual(await readPersons(), first)
@@ -96,17 +96,17 @@ test('a seed always produces the same shop', async () => {
 test('a port goes down for a while on request', async () => {
   await remote.down(0.5)
   const isResponding = async () =>
-    ask('Stores').then(
+    send('Stores').then(
       () => true,
       () => false,
     )
   while (await isResponding()) await new Promise(resolve => setTimeout(resolve, 10))
   while (!(await isResponding())) await new Promise(resolve => setTimeout(resolve, 50))
-  assert.equal((await ask('Stores')).status, 200)
+  assert.equal((await send('Stores')).status, 200)
 })
 
 test('a start page explains the simulator without external resources', async () => {
-  await ask('Persons?surname=%3Cscript%3E')
+  await send('Persons?surname=%3Cscript%3E')
   await remote.addFault({ kind: 'slow', path: '/Stores' })
   const response = await fetch(simulator.controlUrl)
   assert.match(String(response.headers.get('content-type')), /text\/html/)

@@ -7,11 +7,11 @@ import { findElement, findText } from '../../simulator/xml/payload.ts'
 const simulator = await startSimulator({ now: '2026-02-03T05:32:15Z' })
 after(() => simulator.close())
 beforeEach(() => simulator.reset())
-const ask = createSender(() => simulator.url)
+const send = createSender(() => simulator.url)
 
 const buildRequestId = (n: number) => `1f2e558a-a062-4e6c-84bc-697dd5fcfd${n}`
 const redeem = (code: string, requestId: string, reserved: boolean) =>
-  ask('Coupons/Redemptions', {
+  send('Coupons/Redemptions', {
     body: `<CouponRedemption><RequestId>${requestId}</RequestId><PersonId>3001</PersonId><CouponCode>${code}</CouponCode><Reserved>${reserved}</Reserved><Transaction><Detail><Key>1</Key><SkuId>12001</SkuId><Quantity>2</Quantity><Price>50</Price></Detail></Transaction></CouponRedemption>`,
     version: '1.0',
   })
@@ -27,8 +27,8 @@ test('a unique coupon is reserved by one request until it is released', async ()
   assert.equal((await redeem('SEASON1', buildRequestId(10), true)).status, 200)
   assert.equal((await redeem('SEASON1', buildRequestId(10), true)).status, 200)
   assert.equal((await redeem('SEASON1', buildRequestId(11), true)).code, 5230)
-  assert.equal((await ask(`Coupons/Redemptions/${buildRequestId(11)}`, { method: 'DELETE' })).code, 5234)
-  assert.equal((await ask(`Coupons/Redemptions/${buildRequestId(10)}`, { method: 'DELETE' })).status, 200)
+  assert.equal((await send(`Coupons/Redemptions/${buildRequestId(11)}`, { method: 'DELETE' })).code, 5234)
+  assert.equal((await send(`Coupons/Redemptions/${buildRequestId(10)}`, { method: 'DELETE' })).status, 200)
   assert.equal((await redeem('SEASON1', buildRequestId(11), true)).status, 200)
 })
 

@@ -11,11 +11,11 @@ import { ensureLocalFiles } from '../../src/tls/local-ca.ts'
 
 const simulator = await startSimulator()
 after(() => simulator.close())
-const ask = createSender(() => simulator.url)
+const send = createSender(() => simulator.url)
 
 test('the root page shows the version and payload versions', async () => {
   simulator.set({ release: '2023.4a' })
-  const { status, headers, text } = await ask('', { country: '' })
+  const { status, headers, text } = await send('', { country: '' })
   assert.equal(status, 200)
   assert.match(String(headers.get('content-type')), /text\/html/)
   const [, year, number, letter] =
@@ -27,18 +27,18 @@ test('the root page shows the version and payload versions', async () => {
 
 test('paths and query names ignore case and trailing slashes', async () => {
   for (const path of ['STORES/', 'stores', 'Stores'])
-    assert.equal((await ask(`${path}?COUNTRYcode=au`, { country: '' })).status, 200)
+    assert.equal((await send(`${path}?COUNTRYcode=au`, { country: '' })).status, 200)
 })
 
 test('a call without a known countryCode is rejected', async () => {
   assert.deepEqual(
-    [(await ask('Stores', { country: '' })).status, (await ask('Stores', { country: '' })).code],
+    [(await send('Stores', { country: '' })).status, (await send('Stores', { country: '' })).code],
     [403, 5029],
   )
-  const { status, code } = await ask('Stores', { country: 'XX' })
+  const { status, code } = await send('Stores', { country: 'XX' })
   assert.deepEqual([status, code], [403, 5029])
   simulator.set({ missingCountryCode: { status: 400, code: 5109 } })
-  assert.equal((await ask('Stores', { country: '' })).code, 5109)
+  assert.equal((await send('Stores', { country: '' })).code, 5109)
   simulator.set({ missingCountryCode: { status: 403, code: 5029 } })
 })
 
@@ -47,36 +47,36 @@ test('a misconfigured country rejects every call', async () => {
   simulator.set({
     countries: [...countries, { code: 'AU-GA', currency: 'AUD', priceFactor: 1, taxPercent: 10, problem: 5031 }],
   })
-  const { status, code } = await ask('Stores', { country: 'AU-GA' })
+  const { status, code } = await send('Stores', { country: 'AU-GA' })
   assert.deepEqual([status, code], [403, 5031])
 })
 
 test('payload versions are 1 to 4, by default 1', async () => {
-  assert.equal((await ask('Stores', { version: '5.0' })).code, 5045)
-  assert.equal((await ask('Stores', { headers: { accept: 'Version_4.0' } })).status, 200)
-  assert.equal((await ask('Stores', { headers: { accept: '*/*' } })).status, 200)
+  assert.equal((await send('Stores', { version: '5.0' })).code, 5045)
+  assert.equal((await send('Stores', { headers: { accept: 'Version_4.0' } })).status, 200)
+  assert.equal((await send('Stores', { headers: { accept: '*/*' } })).status, 200)
 })
 
 test('wrong credentials get a 401 page, also at the root', async () => {
   simulator.set({ credentials: { user: 'shop', password: 'secret' } })
   const buildBasicAuth = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
   for (const headers of [{}, buildBasicAuth('shop:wrong'), buildBasicAuth('shop:secret1')]) {
-    const { status, text } = await ask('Stores', { headers })
+    const { status, text } = await send('Stores', { headers })
     assert.equal(status, 401)
     assert.match(text, /<title>401 - /)
   }
-  assert.equal((await ask('', { country: '' })).status, 401)
-  assert.equal((await ask('Stores', { headers: buildBasicAuth('shop:secret') })).status, 200)
+  assert.equal((await send('', { country: '' })).status, 401)
+  assert.equal((await send('Stores', { headers: buildBasicAuth('shop:secret') })).status, 200)
   simulator.set({ credentials: null })
 })
 
 test('an unknown path is 404 and an unknown method 405', async () => {
   for (const path of ['Nothing', 'Stores/1/Nothing', 'Coupons/1/2/3']) {
-    const { status, text, code } = await ask(path)
+    const { status, text, code } = await send(path)
     assert.deepEqual([status, code], [404, undefined])
     assert.match(text, /<title>404 - /)
   }
-  assert.equal((await ask('Stores', { method: 'DELETE' })).status, 405)
+  assert.equal((await send('Stores', { method: 'DELETE' })).status, 405)
   assert.equal((await fetch(new URL('/Elsewhere', simulator.url))).status, 404)
 })
 
@@ -88,9 +88,9 @@ test('calls exist from their version on', async () => {
   ] as const
   for (const [path, before, from] of firstReleases) {
     simulator.set({ release: before })
-    assert.match((await ask(path)).text, /<title>404/, `${path} at ${before}`)
+    assert.match((await send(path)).text, /<title>404/, `${path} at ${before}`)
     simulator.set({ release: from })
-    assert.doesNotMatch((await ask(path)).text, /<title>404/, `${path} at ${from}`)
+    assert.doesNotMatch((await send(path)).text, /<title>404/, `${path} at ${from}`)
   }
   simulator.set({ release: '2025.1' })
 })
@@ -98,19 +98,19 @@ test('calls exist from their version on', async () => {
 test('the base can be any virtual directory', async () => {
   simulator.set({ base: '/RetailAPI_brand_LIVE' })
   assert.match(simulator.url, /\/RetailAPI_brand_LIVE\/$/)
-  assert.equal((await ask('Stores')).status, 200)
+  assert.equal((await send('Stores')).status, 200)
   simulator.set({ base: '/RetailAPI' })
 })
 
 test('stores exclude warehouses and omit unset emails', async () => {
-  const { xml } = await ask('Stores')
+  const { xml } = await send('Stores')
   assert.deepEqual([xml?.name, xml?.attributes.Type], ['Stores', undefined])
   assert.equal(xml?.children.length, 10)
   const emails = xml?.children.filter(store => store.children.some(({ name }) => name === 'Email')).length
   assert.ok(emails && emails < 10)
   const warehouse = [...simulator.state.stores.values()].find(({ kind }) => kind === 'warehouse')
-  assert.equal((await ask(`Stores/${warehouse?.id}`)).code, 5008)
-  const { status, code } = await ask('Stores/abc')
+  assert.equal((await send(`Stores/${warehouse?.id}`)).code, 5008)
+  const { status, code } = await send('Stores/abc')
   assert.deepEqual([status, code], [400, 5081])
 })
 

@@ -11,7 +11,7 @@ beforeEach(() => {
   simulator.reset()
   simulator.clock.freeze(now)
 })
-const ask = createSender(() => simulator.url)
+const send = createSender(() => simulator.url)
 
 const buyer = 3001
 const buildLine = (content: string) => `<OrderDetail>${content}</OrderDetail>`
@@ -22,7 +22,7 @@ const buildTeeLine = (quantity = 2, elements = '') =>
 const buildCardPayment = (amount: number, elements = '<MerchantId>SIMPAY</MerchantId>') =>
   `<PaymentDetail><Origin>CreditCard</Origin><Amount>${amount}</Amount>${elements}</PaymentDetail>`
 
-interface Parts {
+interface OrderParts {
   head?: string
   person?: number
   middle?: string
@@ -42,16 +42,16 @@ const buildOrder = ({
   lines = buildTeeLine(),
   freight = '',
   payments = buildCardPayment(100),
-}: Parts = {}) =>
+}: OrderParts = {}) =>
   `<Order>${head}<PersonId>${person}</PersonId>${middle}<Addresses><Billing><City>X</City></Billing><Delivery>${delivery}</Delivery></Addresses>${contacts}<OrderDetails>${lines}</OrderDetails>${freight}<Payments>${payments}</Payments></Order>`
 
-const postOrder = (parts: Parts = {}, version = '2.0') =>
-  ask(`Persons/${buyer}/Orders/`, { body: buildOrder(parts), version })
-const getRejection = async (parts: Parts) => {
+const postOrder = (parts: OrderParts = {}, version = '2.0') =>
+  send(`Persons/${buyer}/Orders/`, { body: buildOrder(parts), version })
+const getRejection = async (parts: OrderParts) => {
   const { status, code } = await postOrder(parts)
   return [status, code]
 }
-const placeOrder = async (parts: Parts = {}) => {
+const placeOrder = async (parts: OrderParts = {}) => {
   const { status, headers, text } = await postOrder(parts)
   assert.deepEqual([status, text], [201, ''])
   return Number(/Orders\/(\d+)\?countryCode=AU$/.exec(String(headers.get('location')))?.[1])
@@ -59,10 +59,10 @@ const placeOrder = async (parts: Parts = {}) => {
 
 test('an order has a unique number, given or generated', async () => {
   const id = await placeOrder()
-  const created = (await ask(`Persons/${buyer}/Orders/${id}`)).xml
+  const created = (await send(`Persons/${buyer}/Orders/${id}`)).xml
   assert.match(findText(created, 'OrderNumber') ?? '', /^W\d{7}$/)
   const orderId = await placeOrder({ head: '<OrderNumber>SHOP-1</OrderNumber>' })
-  assert.equal(findText((await ask('OrderNumbers/shop-1')).xml, 'Id'), String(orderId))
+  assert.equal(findText((await send('OrderNumbers/shop-1')).xml, 'Id'), String(orderId))
   assert.deepEqual(await getRejection({ head: '<OrderNumber>SHOP-1</OrderNumber>' }), [403, 5052])
   assert.equal(simulator.ledger.findEffects('order created').length, 2)
 })
@@ -91,7 +91,7 @@ test('a missing required order field is rejected by its code', async () => {
     }),
     [403, 5121],
   )
-  assert.equal((await ask('Persons/1/Orders', { body: buildOrder({ person: 1 }) })).code, 5008)
+  assert.equal((await send('Persons/1/Orders', { body: buildOrder({ person: 1 }) })).code, 5008)
   assert.equal(simulator.ledger.effects.length, 0)
 })
 
@@ -101,7 +101,7 @@ test('discounts, freight and taxes add up to the amount due', async () => {
   const lines = buildTeeLine(2, discount).replace('<Value>100<', '<Value>90<')
   const freight = '<SelectedFreightOption><Id>1</Id><Name>Road</Name><Value>9.95</Value></SelectedFreightOption>'
   const id = await placeOrder({ lines, freight, payments: buildCardPayment(99.95) })
-  const created = (await ask(`Persons/${buyer}/Orders/${id}`)).xml
+  const created = (await send(`Persons/${buyer}/Orders/${id}`)).xml
   assert.deepEqual(
     ['TotalQuantity', 'TotalDiscount', 'TotalDue'].map(name => findText(created, name)),
     ['3', '10', '99.95'],
@@ -120,46 +120,46 @@ test('discounts, freight and taxes add up to the amount due', async () => {
 test('an order is shown as posted and in lists as current', async () => {
   const id = await placeOrder()
   simulator.change({ kind: 'despatch-order', id, conNote: 'EM42' })
-  const single = await ask(`Persons/${buyer}/Orders/${id}`)
+  const single = await send(`Persons/${buyer}/Orders/${id}`)
   assert.match(single.text, /<Status>Processing</)
-  const list = await ask(`Persons/${buyer}/Orders?updatedAfter=2026-02-03T16:32`)
+  const list = await send(`Persons/${buyer}/Orders?updatedAfter=2026-02-03T16:32`)
   assert.match(list.text, new RegExp(`<Id>${id}</Id>.*<ConNote>EM42</ConNote><Status>Shipped<`))
   const number = findText(single.xml, 'OrderNumber')
-  assert.equal((await ask(`Persons/${buyer}/RetailTransactions?OrderNumber=${number}`)).xml?.attributes.TotalRows, '1')
+  assert.equal((await send(`Persons/${buyer}/RetailTransactions?OrderNumber=${number}`)).xml?.attributes.TotalRows, '1')
   simulator.change({ kind: 'forget-order', id })
-  assert.equal((await ask(`Persons/${buyer}/Orders/${id}`)).code, 5008)
+  assert.equal((await send(`Persons/${buyer}/Orders/${id}`)).code, 5008)
 })
 
 test('payload version 1 omits the additions of version 2', async () => {
   const id = await placeOrder()
-  const orderText = (await ask(`Persons/${buyer}/Orders/${id}`, { version: '1.0' })).text
+  const orderText = (await send(`Persons/${buyer}/Orders/${id}`, { version: '1.0' })).text
   assert.doesNotMatch(orderText, /DespatchType|DeliveryContacts|PricesIncludeTax/)
   assert.match(
-    (await ask(`Persons/${buyer}/Orders/${id}`)).text,
+    (await send(`Persons/${buyer}/Orders/${id}`)).text,
     /<DespatchType \/>.*<DeliveryContacts>.*<PricesIncludeTax>/,
   )
 })
 
 test('the list of all orders needs a person, ID or time', async () => {
-  const { status, code } = await ask('Orders')
+  const { status, code } = await send('Orders')
   assert.deepEqual([status, code], [403, 5421])
   const id = await placeOrder()
-  assert.match((await ask('Orders?updatedAfter=2026-02-03T16:32')).text, new RegExp(`<Id>${id}</Id>`))
+  assert.match((await send('Orders?updatedAfter=2026-02-03T16:32')).text, new RegExp(`<Id>${id}</Id>`))
 })
 
 test('a voucher pays once with its last validation ID', async () => {
-  const validated = await ask('Voucher/GVValid/6000001?pin=1234&amount=60')
+  const validated = await send('Voucher/GVValid/6000001?pin=1234&amount=60')
   const validation = findText(validated.xml, 'ValidationId') ?? ''
   const buildVoucherPayment = (amount: number, id = validation) =>
     `<PaymentDetail><Origin>GiftVoucher</Origin><Amount>${amount}</Amount><VoucherNumber>6000001</VoucherNumber><ValidationId>${id}</ValidationId></PaymentDetail>`
-  await ask(`Voucher/Lock/6000001?ValidationId=${validation}`, { method: 'PUT' })
+  await send(`Voucher/Lock/6000001?ValidationId=${validation}`, { method: 'PUT' })
   assert.deepEqual(await getRejection({ payments: buildVoucherPayment(100, 'wrong') }), [403, 5061])
   assert.deepEqual(await getRejection({ payments: buildVoucherPayment(150), lines: buildTeeLine(3) }), [403, 5062])
   assert.deepEqual(await getRejection({ payments: buildVoucherPayment(50) + buildVoucherPayment(50) }), [403, 5070])
   await placeOrder({ payments: buildVoucherPayment(60) + buildCardPayment(40) })
-  assert.equal(findText((await ask('Voucher/6000001?pin=1234')).xml, 'AvailableAmount'), '40')
+  assert.equal(findText((await send('Voucher/6000001?pin=1234')).xml, 'AvailableAmount'), '40')
   assert.equal(simulator.ledger.findEffects('voucher drawn', '6000001').length, 1)
-  assert.equal((await ask('Voucher/GVValid/6000001?pin=1234&amount=1')).status, 200, 'the lock has ended')
+  assert.equal((await send('Voucher/GVValid/6000001?pin=1234&amount=1')).status, 200, 'the lock has ended')
   assert.deepEqual(await getRejection({ payments: buildVoucherPayment(50), lines: buildTeeLine(1) }), [403, 5061])
 })
 
@@ -171,14 +171,14 @@ const gift = '<VoucherType>GV_EMAIL</VoucherType><EmailSubject>For you</EmailSub
 
 test('a sold voucher gets its number and PIN only by email', async () => {
   const id = await placeOrder({ lines: buildGiftLine(gift) })
-  const { text } = await ask(`Persons/${buyer}/Orders/${id}`)
+  const { text } = await send(`Persons/${buyer}/Orders/${id}`)
   assert.doesNotMatch(text, /ann@example|VoucherType|Pin/)
   assert.equal(simulator.state.mail.length, 0)
   simulator.clock.advance(31)
-  await ask('Stores')
+  await send('Stores')
   const [mail] = simulator.state.mail
   assert.deepEqual([mail?.to, mail?.subject, mail?.amount], ['ann@example.test', 'For you', 100])
-  const { xml } = await ask(`Voucher/${mail?.voucher}?pin=${mail?.pin}`)
+  const { xml } = await send(`Voucher/${mail?.voucher}?pin=${mail?.pin}`)
   assert.equal(findText(xml, 'AvailableAmount'), '100')
   assert.deepEqual(simulator.ledger.findEffects('voucher sold').length, 1)
   assert.deepEqual(simulator.ledger.findEffects('voucher allotted')[0]?.request, null)
@@ -218,15 +218,15 @@ test('a voucher line has its own rules', async () => {
     assert.deepEqual(await getRejection(buildVoucherLines(number)), [403, code])
   await placeOrder(buildVoucherLines('6900001'))
   simulator.change({ kind: 'allot-vouchers' })
-  assert.equal((await ask('Voucher/6900001?pin=1001')).status, 200)
+  assert.equal((await send('Voucher/6900001?pin=1001')).status, 200)
 })
 
 test('a delivery date delays a voucher from 2022.3 on', async () => {
   await placeOrder({ lines: buildGiftLine(`${gift}<DeliveryDate>2026-02-10</DeliveryDate>`) })
   simulator.clock.advance(86_400)
-  await ask('Stores')
+  await send('Stores')
   assert.equal(simulator.state.mail.length, 0)
   simulator.clock.advance(7 * 86_400)
-  await ask('Stores')
+  await send('Stores')
   assert.equal(simulator.state.mail.length, 1)
 })

@@ -18,7 +18,7 @@ beforeEach(() => {
   })
   simulator.clock.freeze(now)
 })
-const ask = createSender(() => simulator.url)
+const send = createSender(() => simulator.url)
 
 const billing = '<Addresses><Billing><AddressLine1>1 Sample St</AddressLine1></Billing></Addresses>'
 const buildContacts = (address: string) => `<Contacts><Email>${address}</Email></Contacts>`
@@ -27,30 +27,30 @@ const buildJo = (elements = `${billing}${buildContacts('jo@example.test')}`, bef
   buildPerson(`${before}<Firstname>Jo</Firstname><Surname>Sample</Surname>${elements}`)
 
 async function createPerson(body = buildJo(), version = '2.0'): Promise<number> {
-  const { status, headers, text } = await ask('Persons/', { body, version })
+  const { status, headers, text } = await send('Persons/', { body, version })
   assert.deepEqual([status, text], [201, ''])
   const location = String(headers.get('location'))
   assert.match(location, new RegExp(`^${simulator.url}Persons/\\d+\\?countryCode=AU$`))
   return Number(/(\d+)\?/.exec(location)?.[1])
 }
-const getTimestamp = async (id: number) => findText((await ask(`Persons/${id}`)).xml, 'UpdateTimeStamp') ?? ''
+const getTimestamp = async (id: number) => findText((await send(`Persons/${id}`)).xml, 'UpdateTimeStamp') ?? ''
 const putPerson = (id: number, content: string, version = '2.0') =>
-  ask(`Persons/${id}`, { method: 'PUT', body: buildPerson(content), version })
+  send(`Persons/${id}`, { method: 'PUT', body: buildPerson(content), version })
 const getRejection = async (body: string) => {
-  const { status, code } = await ask('Persons', { body })
+  const { status, code } = await send('Persons', { body })
   return [status, code]
 }
 
 test('a new person has a generated code and two timestamp formats', async () => {
   const id = await createPerson()
-  const { xml } = await ask(`Persons/${id}`)
+  const { xml } = await send(`Persons/${id}`)
   assert.deepEqual([findText(xml, 'Code'), findText(xml, 'UpdateTimeStamp')], ['SAMPJO00', '3/02/2026 4:32:15 PM'])
   assert.equal(findText(xml, 'StartDate'), '2026-02-03')
-  const timestamp = await ask(`Persons/${id}/UpdateTimeStamp/`)
+  const timestamp = await send(`Persons/${id}/UpdateTimeStamp/`)
   assert.equal(timestamp.xml?.name, 'PersonUpdateTimeStamp')
   assert.equal(findText(timestamp.xml, 'UpdateTimeStamp'), '2026-02-03T16:32:15')
   const second = await createPerson(buildJo(`${billing}${buildContacts('other@example.test')}`))
-  assert.equal(findText((await ask(`Persons/${second}`)).xml, 'Code'), 'SAMPJO01')
+  assert.equal(findText((await send(`Persons/${second}`)).xml, 'Code'), 'SAMPJO01')
 })
 
 test('empty elements are present, loyalties absent and passwords hidden', async () => {
@@ -60,7 +60,7 @@ test('empty elements are present, loyalties absent and passwords hidden', async 
       '<Password>hash</Password><Addresses>',
     ),
   )
-  const { text } = await ask(`Persons/${id}`)
+  const { text } = await send(`Persons/${id}`)
   assert.match(text, /<DateOfBirth \/>/)
   assert.match(text, /<Privacy>False<\/Privacy>/)
   assert.match(text, /<Reference><ReferenceTypeId>27<\/ReferenceTypeId><Id \/><\/Reference>/)
@@ -118,7 +118,7 @@ test('unknown elements are ignored; other content is rejected', async () => {
   await createPerson(buildJo('<Nickname>J</Nickname>'))
   assert.deepEqual(await getRejection('<Person>'), [403, 5121])
   assert.deepEqual(await getRejection('<Customer />'), [403, 5121])
-  const { code } = await ask('Persons', { body: buildJo(), headers: { 'content-type': 'application/json' } })
+  const { code } = await send('Persons', { body: buildJo(), headers: { 'content-type': 'application/json' } })
   assert.equal(code, 5122)
 })
 
@@ -135,9 +135,9 @@ test('a PUT clears omitted fields except custom data', async () => {
   assert.deepEqual([status, text], [200, ''])
   const updated = simulator.state.persons.get(id)
   assert.deepEqual([updated?.sex, updated?.jobTitle, updated?.startDate], ['', '', ''])
-  const response = await ask(`Persons/${id}?CustomData=true`)
+  const response = await send(`Persons/${id}?CustomData=true`)
   assert.match(response.text, /<Card Name="Marketing"><Fields Type="Array"><Field Name="EmailOptIn">true/)
-  assert.doesNotMatch((await ask(`Persons/${id}`)).text, /CustomData/)
+  assert.doesNotMatch((await send(`Persons/${id}`)).text, /CustomData/)
 })
 
 test('a PUT needs the stored timestamp and reports both otherwise', async () => {
@@ -176,7 +176,7 @@ test('loyalties omitted by a PUT stay or become inactive by version', async () =
     `<Firstname>Jo</Firstname><Surname>Sample</Surname><UpdateTimeStamp>${await getTimestamp(id)}</UpdateTimeStamp>${billing}${buildContacts('jo@example.test')}${elements}`
   assert.equal((await putPerson(id, await buildBody())).status, 200)
   const listCards = async () =>
-    findElements(findElement((await ask(`Persons/${id}`)).xml, 'Loyalties'), 'Loyalty').map(card =>
+    findElements(findElement((await send(`Persons/${id}`)).xml, 'Loyalties'), 'Loyalty').map(card =>
       findText(card, 'CardNo'),
     )
   assert.deepEqual(await listCards(), ['LM77'])
@@ -203,19 +203,19 @@ test('loyalty cards are checked', async () => {
 
 test('a search returns a list, or 5008 without results', async () => {
   await createPerson(buildJo(buildContacts('jo+shop@example.test')))
-  const { xml } = await ask('Persons?email=jo%2Bshop@example.test')
+  const { xml } = await send('Persons?email=jo%2Bshop@example.test')
   assert.deepEqual([xml?.name, xml?.children.length], ['Persons', 1])
-  const { status, code } = await ask('Persons?email=nobody@example.test')
+  const { status, code } = await send('Persons?email=nobody@example.test')
   assert.deepEqual([status, code], [404, 5008])
   simulator.set({ onePersonRoot: 'Person' })
-  assert.equal((await ask('Persons?email=jo%2Bshop@example.test')).xml?.name, 'Person')
+  assert.equal((await send('Persons?email=jo%2Bshop@example.test')).xml?.name, 'Person')
 })
 
 test('filters are combined; a phone filter matches any number', async () => {
   const phones = '<Contacts><Email>jo@example.test</Email><Phones><Work>0391110000</Work></Phones></Contacts>'
   await createPerson(buildJo(phones))
   const countPersons = async (query: string) =>
-    (await ask(`Persons?${query}`)).xml?.children.filter(({ name }) => name === 'Person').length
+    (await send(`Persons?${query}`)).xml?.children.filter(({ name }) => name === 'Person').length
   assert.equal(await countPersons('phone=0391110000'), 1)
   assert.equal(await countPersons('surname=samp&firstname=jo&code=SAMPJO00'), 1)
   assert.equal(await countPersons('surname=samp&firstname=al'), 0)
@@ -225,16 +225,16 @@ test('UpdatedAfter filters from 2022.1 on and is ignored before', async () => {
   simulator.clock.advance(60)
   const id = await createPerson()
   const readIds = async (since: string) =>
-    (await ask(`Persons/?UpdatedAfter=${since}`, { version: '1.0' })).xml?.children.map(child =>
+    (await send(`Persons/?UpdatedAfter=${since}`, { version: '1.0' })).xml?.children.map(child =>
       Number(findText(child, 'Id')),
     )
   assert.deepEqual(await readIds('2026-02-03T16:32:15'), [id])
-  assert.equal((await ask('Persons?UpdatedAfter=2026-02-03T16:33:15')).code, 5008)
+  assert.equal((await send('Persons?UpdatedAfter=2026-02-03T16:33:15')).code, 5008)
   simulator.set({ updatedAfter: 'from' })
   assert.deepEqual(await readIds('2026-02-03T16:33:15'), [id])
-  assert.equal((await ask('Persons?UpdatedAfter=yesterday')).code, 5144)
+  assert.equal((await send('Persons?UpdatedAfter=yesterday')).code, 5144)
   simulator.set({ release: '2021.3' })
-  const allPersons = await ask('Persons?UpdatedAfter=2026-02-03T16:33:15&startRow=1&pageRows=2')
+  const allPersons = await send('Persons?UpdatedAfter=2026-02-03T16:33:15&startRow=1&pageRows=2')
   assert.equal(allPersons.xml?.children.length, 301)
   assert.equal(allPersons.xml?.attributes.TotalRows, undefined)
 })
@@ -242,7 +242,7 @@ test('UpdatedAfter filters from 2022.1 on and is ignored before', async () => {
 test('a till docket can be claimed once', async () => {
   const docket = simulator.state.transactions.find(({ personId }) => personId === null)?.number
   const id = await createPerson(buildJo(`<DocketNumber>${docket}</DocketNumber>`))
-  assert.match((await ask(`Persons/${id}/RetailTransactions`)).text, new RegExp(`<Number>${docket}</Number>`))
+  assert.match((await send(`Persons/${id}/RetailTransactions`)).text, new RegExp(`<Number>${docket}</Number>`))
   const again = `<Person><Firstname>A</Firstname><Surname>B</Surname><DocketNumber>${docket}</DocketNumber></Person>`
   assert.deepEqual(await getRejection(again), [403, 5209])
   assert.deepEqual(await getRejection(again.replace(String(docket), 'D0')), [403, 5210])

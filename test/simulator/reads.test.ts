@@ -7,7 +7,7 @@ import { findElement, findElements, findText } from '../../simulator/xml/payload
 const simulator = await startSimulator({ now: '2026-02-03T05:32:15Z' })
 after(() => simulator.close())
 beforeEach(() => simulator.set({ release: '2025.1', pastEnd: 'empty', transactionStoreCode: 'number' }))
-const ask = createSender(() => simulator.url)
+const send = createSender(() => simulator.url)
 
 const { state } = simulator
 const findBusiest = () => {
@@ -19,7 +19,7 @@ const findBusiest = () => {
 
 test('unpaged lists count their rows in different ways', async () => {
   const readAttributes = async (path: string) => {
-    const { TotalRows, PageStartRow, PageRows } = (await ask(path)).xml?.attributes ?? {}
+    const { TotalRows, PageStartRow, PageRows } = (await send(path)).xml?.attributes ?? {}
     return [Number(TotalRows) > 0, PageStartRow, PageRows === TotalRows ? 'all' : PageRows]
   }
   assert.deepEqual(await readAttributes('Products'), [true, '1', 'all'])
@@ -30,7 +30,7 @@ test('unpaged lists count their rows in different ways', async () => {
 test('pages add up to the list, and rows have positions', async () => {
   const ids: string[] = []
   for (let start = 1; start <= 61; start += 25) {
-    const { xml } = await ask(`ProductsSimple?startRow=${start}&pageRows=25`)
+    const { xml } = await send(`ProductsSimple?startRow=${start}&pageRows=25`)
     assert.deepEqual([xml?.attributes.TotalRows, xml?.attributes.PageStartRow], ['61', String(start)])
     const rows = findElements(xml, 'ProductSimple')
     assert.equal(findText(rows[0], 'RowNumber'), String(start))
@@ -41,18 +41,18 @@ test('pages add up to the list, and rows have positions', async () => {
 
 test('a page past the end is empty or as configured', async () => {
   const past = 'Persons?startRow=1000&pageRows=10'
-  const empty = await ask(past)
+  const empty = await send(past)
   assert.deepEqual([empty.status, empty.text], [200, ''])
   simulator.set({ pastEnd: '5008' })
-  assert.equal((await ask(past)).code, 5008)
+  assert.equal((await send(past)).code, 5008)
   simulator.set({ pastEnd: 'list' })
-  const { xml } = await ask(past)
+  const { xml } = await send(past)
   assert.deepEqual([xml?.attributes.TotalRows, xml?.children.length], ['300', 0])
 })
 
 test('invalid paging parameters are rejected', async () => {
   for (const query of ['startRow=0', 'startRow=a', 'pageRows=-1', 'startRow=1&pageRows=0']) {
-    const { status, code } = await ask(`Products?${query}`)
+    const { status, code } = await send(`Products?${query}`)
     assert.deepEqual([status, code], [400, 5034], query)
   }
 })
@@ -62,14 +62,14 @@ test('products change with updatedAfter, code, colours and SKUs', async () => {
   assert.ok(style)
   simulator.change({ kind: 'edit-style', id: style.id, fields: { name: 'CHANGED & NEW' } })
   const since = new Date(simulator.clock.now() - 60_000 + 11 * 3_600_000).toISOString().slice(0, 19)
-  const changed = await ask(`ProductsSimple?updatedAfter=${since}`)
+  const changed = await send(`ProductsSimple?updatedAfter=${since}`)
   assert.deepEqual(
     findElements(changed.xml, 'ProductSimple').map(product => findText(product, 'Id')),
     [String(style.id)],
   )
-  const byCode = await ask(`Products?styleCode=${style.code.toLowerCase()}`)
+  const byCode = await send(`Products?styleCode=${style.code.toLowerCase()}`)
   assert.deepEqual([byCode.xml?.attributes.FromCache, byCode.xml?.children.length], ['false', 1])
-  const { xml } = await ask(`Products/${style.id}`)
+  const { xml } = await send(`Products/${style.id}`)
   assert.equal(findText(xml, 'Name'), 'CHANGED & NEW')
   assert.equal(findElements(findElement(xml, 'Clrs'), 'Clr').length, style.colours.length)
   assert.equal(findText(findElement(xml, 'Clrs', 'Clr', 'SKUs', 'SKU'), 'Id'), String(style.colours[0]?.skus[0]?.id))
@@ -77,34 +77,34 @@ test('products change with updatedAfter, code, colours and SKUs', async () => {
 
 test('prices depend on the country; images need payload version 4', async () => {
   const readPrice = async (country: string) =>
-    Number(findText((await ask('ProductsSimple/5001', { country })).xml, 'PriceFrom'))
+    Number(findText((await send('ProductsSimple/5001', { country })).xml, 'PriceFrom'))
   assert.ok(Math.abs((await readPrice('NZ')) - (await readPrice('AU')) * 1.1) < 0.01)
-  assert.doesNotMatch((await ask('Products/5001?imageUrls=true')).text, /<Images/)
-  assert.match((await ask('Products/5001?imageUrls=true', { version: '4.0' })).text, /<Images/)
+  assert.doesNotMatch((await send('Products/5001?imageUrls=true')).text, /<Images/)
+  assert.match((await send('Products/5001?imageUrls=true', { version: '4.0' })).text, /<Images/)
 })
 
 test('texts keep line breaks and whitespace like the real system', async () => {
-  const { text } = await ask('Products')
+  const { text } = await send('Products')
   assert.match(text, /&amp; light\.&#xD;\nWash cold/)
-  assert.match((await ask('Stores')).text, /Airport <\/Name>/)
+  assert.match((await send('Stores')).text, /Airport <\/Name>/)
 })
 
 test('references are listed by type under a lowercase root', async () => {
-  const { xml } = await ask('References/272')
+  const { xml } = await send('References/272')
   assert.equal(xml?.name, 'ReferencesbyType')
   assert.equal(findText(xml, 'ReferenceTypeCode'), 'RetRetrn')
   assert.ok(
     findElements(findElement(xml, 'References'), 'Reference').some(reference => findText(reference, 'Id') === '10365'),
   )
-  assert.equal((await ask('References/272/10365')).xml?.name, 'ReferencesbyType')
-  assert.equal((await ask('References/99999')).code, 5008)
-  const types = await ask('PersonReferenceTypes', { version: '1.0' })
+  assert.equal((await send('References/272/10365')).xml?.name, 'ReferencesbyType')
+  assert.equal((await send('References/99999')).code, 5008)
+  const types = await send('PersonReferenceTypes', { version: '1.0' })
   assert.equal(findElements(findElement(types.xml, 'ReferenceTypes'), 'Reference').length, 4)
 })
 
 test('a history shows midnight, negative returns and no item IDs', async () => {
   const sale = state.transactions.find(({ personId, lines }) => personId !== null && (lines[0]?.quantity ?? 0) < 0)
-  const { text, xml } = await ask(`Persons/${sale?.personId}/RetailTransactions`)
+  const { text, xml } = await send(`Persons/${sale?.personId}/RetailTransactions`)
   assert.match(text, /<SaleDate>\d{4}-\d\d-\d\dT00:00:00</)
   assert.doesNotMatch(text, /SkuId|ProductId|StoreId/)
   const transaction = findElements(xml, 'Transaction').find(element => findText(element, 'Id') === String(sale?.id))
@@ -114,18 +114,18 @@ test('a history shows midnight, negative returns and no item IDs', async () => {
 
 test('a history can be filtered by order and shows stores', async () => {
   const sale = state.transactions.find(({ orderNumber }) => orderNumber !== '')
-  const { xml } = await ask(`Persons/${sale?.personId}/RetailTransactions?OrderNumber=${sale?.orderNumber}`)
+  const { xml } = await send(`Persons/${sale?.personId}/RetailTransactions?OrderNumber=${sale?.orderNumber}`)
   assert.equal(xml?.attributes.TotalRows, '1')
   assert.equal(findText(findElement(xml, 'Transaction'), 'StoreCode'), '999')
   simulator.set({ transactionStoreCode: 'code' })
-  assert.match((await ask(`Persons/${sale?.personId}/RetailTransactions`)).text, /<StoreCode>S7/)
+  assert.match((await send(`Persons/${sale?.personId}/RetailTransactions`)).text, /<StoreCode>S7/)
 })
 
 test('an empty history and an unknown person are 5008', async () => {
   const bought = new Set(state.transactions.map(({ personId }) => personId))
   const personWithoutSale = [...state.persons.keys()].find(id => !bought.has(id))
-  assert.equal((await ask(`Persons/${personWithoutSale}/RetailTransactions`)).code, 5008)
-  assert.equal((await ask('Persons/1/RetailTransactions')).code, 5008)
+  assert.equal((await send(`Persons/${personWithoutSale}/RetailTransactions`)).code, 5008)
+  assert.equal((await send('Persons/1/RetailTransactions')).code, 5008)
 })
 
 test('an account lists unexpired rewards and is found by person', async () => {
@@ -133,9 +133,9 @@ test('an account lists unexpired rewards and is found by person', async () => {
     points.some(lot => lot.expires && lot.expires < '2026-02-03'),
   )
   assert.ok(account)
-  const person = await ask(`Persons/${account.personId}`)
+  const person = await send(`Persons/${account.personId}`)
   assert.equal(findText(findElement(person.xml, 'RewardsAccounts', 'Account'), 'Id'), String(account.id))
-  const { xml } = await ask(`Rewards/Accounts/${account.id}`, { version: '1.0' })
+  const { xml } = await send(`Rewards/Accounts/${account.id}`, { version: '1.0' })
   const lots = findElements(findElement(xml, 'PointsList'), 'Accrual')
   const unexpired = account.points.filter(lot => lot.expires === '' || lot.expires >= '2026-02-03')
   assert.deepEqual(
@@ -144,32 +144,33 @@ test('an account lists unexpired rewards and is found by person', async () => {
   )
   const free = unexpired.reduce((sum, lot) => sum + lot.total - lot.redeemed, 0)
   assert.equal(Number(findText(xml, 'AvailablePoints')), free)
-  const { status, code } = await ask('Rewards/Accounts/99999')
+  const { status, code } = await send('Rewards/Accounts/99999')
   assert.deepEqual([status, code], [403, 5152])
 })
 
 test('the highest tier has empty next-tier elements', async () => {
   const gold = [...state.accounts.values()].find(({ tierId }) => tierId === 41)
-  assert.match((await ask(`Rewards/Accounts/${gold?.id}`)).text, /<NextTierId \/><SpendToNextTier \/>/)
+  assert.match((await send(`Rewards/Accounts/${gold?.id}`)).text, /<NextTierId \/><SpendToNextTier \/>/)
 })
 
 test('an account can be opened once and change tiers', async () => {
   const person = [...state.persons.keys()].find(personId => !state.accountsByPerson.has(personId))
   const buildBody = (content: string) => `<RewardAccount>${content}</RewardAccount>`
-  const opened = await ask('Rewards/Accounts', {
+  const opened = await send('Rewards/Accounts', {
     body: buildBody(`<ProgramId>1</ProgramId><PersonId>${person}</PersonId>`),
     version: '1.0',
   })
   assert.deepEqual([opened.status, opened.xml?.name], [201, 'RewardAccount'])
   assert.equal(
-    (await ask('Rewards/Accounts', { body: buildBody(`<ProgramId>1</ProgramId><PersonId>${person}</PersonId>`) })).code,
+    (await send('Rewards/Accounts', { body: buildBody(`<ProgramId>1</ProgramId><PersonId>${person}</PersonId>`) }))
+      .code,
     5161,
   )
   const id = findText(opened.xml, 'Id')
-  const changed = await ask(`Rewards/Accounts/${id}`, { method: 'PUT', body: buildBody('<TierId>41</TierId>') })
+  const changed = await send(`Rewards/Accounts/${id}`, { method: 'PUT', body: buildBody('<TierId>41</TierId>') })
   assert.equal(findText(changed.xml, 'TierName'), 'Gold')
   assert.equal(
-    (await ask(`Rewards/Accounts/${id}`, { method: 'PUT', body: buildBody('<TierId>9</TierId>') })).code,
+    (await send(`Rewards/Accounts/${id}`, { method: 'PUT', body: buildBody('<TierId>9</TierId>') })).code,
     5159,
   )
 })
@@ -187,12 +188,12 @@ const findRichest = () => {
 }
 const buildRequestId = (digit: string) => `${digit.repeat(8)}-${`${digit.repeat(4)}-`.repeat(3)}${digit.repeat(12)}`
 const redeem = (path: string, content: string) =>
-  ask(`Rewards/Accounts/${path}/Redemptions`, {
+  send(`Rewards/Accounts/${path}/Redemptions`, {
     body: `<RewardRedemption>${content}</RewardRedemption>`,
     version: '1.0',
   })
 const getBalance = async (accountId: number) => {
-  const { xml } = await ask(`Rewards/Accounts/${accountId}`, { version: '1.0' })
+  const { xml } = await send(`Rewards/Accounts/${accountId}`, { version: '1.0' })
   const pending = findElements(findElement(xml, 'RewardsList'), 'Reward').map(lot =>
     Number(findText(lot, 'PendingRedemption')),
   )
@@ -209,11 +210,11 @@ test('a pending redemption is confirmed or reversed exactly once', async () => {
   for (const page of [first, second])
     assert.equal((await redeem(`${id}/Rewards`, `<RequestId>${page}</RequestId><Amount>10</Amount>`)).status, 201)
   assert.deepEqual(await getBalance(id), { available: available - 20, pending: 20 })
-  assert.equal((await ask(`Rewards/Confirmation?requestId=${first}`, { method: 'POST' })).status, 201)
-  assert.equal((await ask(`Rewards/Reversal?requestId=${second}`, { method: 'POST' })).status, 201)
+  assert.equal((await send(`Rewards/Confirmation?requestId=${first}`, { method: 'POST' })).status, 201)
+  assert.equal((await send(`Rewards/Reversal?requestId=${second}`, { method: 'POST' })).status, 201)
   assert.deepEqual(await getBalance(id), { available: available - 10, pending: 0 })
   for (const path of [`Confirmation?requestId=${second}`, `Reversal?requestId=${first}`])
-    assert.equal((await ask(`Rewards/${path}`, { method: 'POST' })).code, 5163)
+    assert.equal((await send(`Rewards/${path}`, { method: 'POST' })).code, 5163)
 })
 
 test('a redemption is rejected if its request or amount is invalid', async () => {
@@ -230,8 +231,8 @@ test('a redemption is rejected if its request or amount is invalid', async () =>
   assert.equal((await redeem('99999/Rewards', `${request}<Amount>1</Amount>`)).code, 5152)
   assert.equal(await getCode('Points', `${request}<Points>1</Points><AutoConfirm>true</AutoConfirm>`), undefined)
   assert.equal(await getCode('Points', `${request}<Points>1</Points>`), 5163)
-  assert.equal((await ask('Rewards/Confirmation', { method: 'POST' })).code, 5158)
-  assert.equal((await ask(`Rewards/Reversal?requestId=${buildRequestId('d')}`, { method: 'POST' })).code, 5165)
+  assert.equal((await send('Rewards/Confirmation', { method: 'POST' })).code, 5158)
+  assert.equal((await send(`Rewards/Reversal?requestId=${buildRequestId('d')}`, { method: 'POST' })).code, 5165)
 })
 
 test('a redemption is reversed only within 24 hours', async () => {
@@ -239,14 +240,14 @@ test('a redemption is reversed only within 24 hours', async () => {
   const request = buildRequestId('e')
   assert.equal((await redeem(`${id}/Rewards`, `<RequestId>${request}</RequestId><Amount>1</Amount>`)).status, 201)
   simulator.clock.advance(86_401)
-  assert.equal((await ask(`Rewards/Reversal?requestId=${request}`, { method: 'POST' })).code, 5165)
+  assert.equal((await send(`Rewards/Reversal?requestId=${request}`, { method: 'POST' })).code, 5165)
   simulator.clock.advance(-86_401)
 })
 
 test('programs list tiers and gifts; simple feeds are not licensed', async () => {
-  const { xml } = await ask('Rewards/Programs', { version: '1.0' })
+  const { xml } = await send('Rewards/Programs', { version: '1.0' })
   assert.equal(findElements(findElement(xml, 'Program', 'Tiers'), 'Tier').length, 3)
-  assert.equal((await ask('Rewards/RewardsSimple')).code, 5247)
+  assert.equal((await send('Rewards/RewardsSimple')).code, 5247)
   simulator.set({ release: '2023.2' })
-  assert.match((await ask('Rewards/RewardsSimple')).text, /<title>404/)
+  assert.match((await send('Rewards/RewardsSimple')).text, /<title>404/)
 })

@@ -7,7 +7,7 @@ import { findText } from '../../simulator/xml/payload.ts'
 const simulator = await startSimulator()
 after(() => simulator.close())
 beforeEach(() => simulator.reset())
-const ask = createSender(() => simulator.url)
+const send = createSender(() => simulator.url)
 
 const soldOrder = [...simulator.state.orders.values()].find(
   ({ lines }) => new Set(lines.map(line => line.skuId)).size === lines.length,
@@ -25,26 +25,26 @@ const original = `<OrigOrderNum>${soldOrder.number}</OrigOrderNum>`
 
 test('a return has a number, negative lines and zero tax', async () => {
   const { id } = soldOrder
-  const created = await ask(`Persons/${buyer}/Orders/${id}/Returns`, {
+  const created = await send(`Persons/${buyer}/Orders/${id}/Returns`, {
     body: buildReturn(`<OrderNumber>R-1</OrderNumber>${original}${person}${buildReturnLine()}`),
   })
   assert.equal(created.status, 201)
   const path = new URL(String(created.headers.get('location'))).pathname.replace(/^.*RetailAPI\//, '')
-  const { xml, text } = await ask(path)
+  const { xml, text } = await send(path)
   assert.deepEqual(
     [xml?.name, findText(xml, 'OrigOrderNum'), findText(xml, 'TotalDue')],
     ['ReturnOrder', soldOrder.number, String(-price)],
   )
   assert.match(findText(xml, 'ReturnAuthorisationNumber') ?? '', /^X\d{7}$/)
   assert.match(text, /<TaxPercent xsi:nil="true" \/>/)
-  const again = await ask(`Persons/${buyer}/Orders/${id}/Returns`, {
+  const again = await send(`Persons/${buyer}/Orders/${id}/Returns`, {
     body: buildReturn(`<OrderNumber>R-1</OrderNumber>${original}${person}${buildReturnLine()}`),
   })
   assert.equal(again.code, 5052)
   const returnId = Number(/(\d+)$/.exec(path)?.[1])
   simulator.change({ kind: 'receive-return', id: returnId })
-  assert.match((await ask(`Persons/${buyer}/Orders`)).text, /<Status>Returned</)
-  assert.equal((await ask(`Returns/${returnId}`, { method: 'DELETE' })).code, 5008)
+  assert.match((await send(`Persons/${buyer}/Orders`)).text, /<Status>Returned</)
+  assert.equal((await send(`Returns/${returnId}`, { method: 'DELETE' })).code, 5008)
 })
 
 test('each invalid return has its code and no effect', async () => {
@@ -67,12 +67,12 @@ test('each invalid return has its code and no effect', async () => {
     [`${person}${original}${buildReturnLine()}`, 5121],
   ]
   for (const [content, expected] of cases) {
-    const { status, code } = await ask(`Persons/${buyer}/Orders/${id}/Returns`, { body: buildReturn(content) })
+    const { status, code } = await send(`Persons/${buyer}/Orders/${id}/Returns`, { body: buildReturn(content) })
     assert.deepEqual([status, code], [403, expected])
   }
   assert.equal(
     (
-      await ask(`Persons/${[...simulator.state.persons.keys()].find(other => other !== buyer)}/Orders/${id}/Returns`, {
+      await send(`Persons/${[...simulator.state.persons.keys()].find(other => other !== buyer)}/Orders/${id}/Returns`, {
         body: buildReturn(''),
       })
     ).code,

@@ -9,7 +9,7 @@ const now = '2026-02-03T05:32:15.76Z'
 const simulator = await startSimulator({ now })
 simulator.clock.freeze(now)
 after(() => simulator.close())
-const ask = createSender(() => simulator.url)
+const send = createSender(() => simulator.url)
 
 const findStyle = (depth: Depth) => {
   const style = [...simulator.state.styles.values()].find(
@@ -36,7 +36,7 @@ test("the stock root follows the query and the item's depth", async () => {
   for (const depth of ['size', 'colour', 'style'] as const) {
     const { style, colour, sku } = findStyle(depth)
     const responses = await Promise.all(
-      [`style/${style.id}`, `clr/${colour.id}`, `sku/${sku.id}`].map(target => ask(`Freestock/${target}`)),
+      [`style/${style.id}`, `clr/${colour.id}`, `sku/${sku.id}`].map(target => send(`Freestock/${target}`)),
     )
     assert.deepEqual(
       responses.map(({ xml }) => getElementPath(xml).join(' ')),
@@ -48,9 +48,9 @@ test("the stock root follows the query and the item's depth", async () => {
 
 test('the root has the joined name and nodes their own', async () => {
   const { style, colour, sku } = findStyle('size')
-  const root = (await ask(`Freestock/sku/${sku.id}`)).xml
+  const root = (await send(`Freestock/sku/${sku.id}`)).xml
   assert.equal(root?.attributes.Name, `${style.name} ${colour.name} ${sku.sizeName}`)
-  const styleRoot = (await ask(`Freestock/style/${style.id}`)).xml
+  const styleRoot = (await send(`Freestock/style/${style.id}`)).xml
   assert.equal(styleRoot?.children[0]?.children[0]?.attributes.Name, sku.sizeName)
 })
 
@@ -60,19 +60,19 @@ test('stores without positive stock are omitted, and none is 5008', async () => 
   stores.forEach((store, i) => {
     simulator.change({ kind: 'set-stock', skuId: sku.id, storeId: store.id, quantity: i === 0 ? 4 : i === 1 ? -15 : 0 })
   })
-  const listedStores = getStores((await ask(`Freestock/sku/${sku.id}`)).xml)
+  const listedStores = getStores((await send(`Freestock/sku/${sku.id}`)).xml)
   assert.deepEqual(
     listedStores.map(store => [store.StoreId, store.FreeStock]),
     [[String(stores[0]?.id), '4']],
   )
   simulator.change({ kind: 'sell-stock', skuId: sku.id, storeId: stores[0]?.id ?? 0, quantity: 4 })
-  const { status, code } = await ask(`Freestock/sku/${sku.id}`)
+  const { status, code } = await send(`Freestock/sku/${sku.id}`)
   assert.deepEqual([status, code], [404, 5008])
-  assert.equal((await ask('Freestock/sku/abc')).code, 5081)
+  assert.equal((await send('Freestock/sku/abc')).code, 5081)
 })
 
 test('a warehouse has no number and store numbers keep zeros', async () => {
-  const stores = (await ask('Freestock/AllStyles')).text
+  const stores = (await send('Freestock/AllStyles')).text
   assert.match(stores, /StoreNumber=""/)
   assert.match(stores, /StoreNumber="0\d\d"/)
 })
@@ -84,11 +84,11 @@ test('stock changes are absolute and can be zero or negative', async () => {
   simulator.change({ kind: 'set-stock', skuId: sku.id, storeId: first.id, quantity: 0 })
   simulator.change({ kind: 'set-stock', skuId: sku.id, storeId: other.id, quantity: -15 })
   const since = 'ChangedSince=2026-02-03T16:32:00'
-  const { xml, text } = await ask(`StockChanged?${since}`, { version: '1.0' })
+  const { xml, text } = await send(`StockChanged?${since}`, { version: '1.0' })
   assert.deepEqual([xml?.name, xml?.attributes.changedSince], ['stockByStore', '2026-02-03T16:32:00'])
   assert.match(text, new RegExp(`<sku skuid="${sku.id}" freeStock="-15" />`))
   assert.match(text, /lastChanged="2026-02-03T16:32:15\.76"/)
-  const narrowed = await ask(`StockChanged?${since}&StoreId=${first.id}`)
+  const narrowed = await send(`StockChanged?${since}&StoreId=${first.id}`)
   assert.deepEqual(
     narrowed.xml?.children.map(store => store.attributes.storeid),
     [String(first.id)],
@@ -98,15 +98,15 @@ test('stock changes are absolute and can be zero or negative', async () => {
 
 test('stock changes need a valid time and an existing store', async () => {
   for (const query of ['', 'ChangedSince=2026-02-03', 'ChangedSince=2026-02-03T16:32:00&StoreId=1']) {
-    const { status, code } = await ask(`StockChanged?${query}`)
+    const { status, code } = await send(`StockChanged?${query}`)
     assert.deepEqual([status, code], [400, 5147])
   }
-  assert.equal((await ask('StockChanged?ChangedSince=2030-01-01T00:00:00')).code, 5008)
+  assert.equal((await send('StockChanged?ChangedSince=2030-01-01T00:00:00')).code, 5008)
 })
 
 test('a store filter returns only this store for all styles', async () => {
   const id = [...simulator.state.stores.keys()][3]
-  const ids = new Set((await ask(`Freestock/AllStyles/${id}`)).text.match(/StoreId="\d+"/g))
+  const ids = new Set((await send(`Freestock/AllStyles/${id}`)).text.match(/StoreId="\d+"/g))
   assert.deepEqual([...ids], [`StoreId="${id}"`])
 })
 

@@ -12,15 +12,15 @@ beforeEach(() => {
   simulator.set({ release: '2025.1' })
   simulator.clock.freeze(now)
 })
-const ask = createSender(() => simulator.url)
+const send = createSender(() => simulator.url)
 
-const lookUp = (number: string, pin: string) => ask(`Voucher/${number}?pin=${pin}`)
+const lookUp = (number: string, pin: string) => send(`Voucher/${number}?pin=${pin}`)
 const validate = (number: string, pin: string, amount = '10') =>
-  ask(`Voucher/GVValid/${number}?pin=${pin}&amount=${amount}`)
+  send(`Voucher/GVValid/${number}?pin=${pin}&amount=${amount}`)
 const getValidationId = async (number = '6000001', pin = '1234') =>
   findText((await validate(number, pin)).xml, 'ValidationId') ?? ''
 const lock = (id: string, seconds = '', number = '6000001') =>
-  ask(`Voucher/Lock/${number}?ValidationId=${id}${seconds && `&LockSeconds=${seconds}`}`, { method: 'PUT' })
+  send(`Voucher/Lock/${number}?ValidationId=${id}${seconds && `&LockSeconds=${seconds}`}`, { method: 'PUT' })
 
 test('a number and its PIN open a voucher', async () => {
   const { status, xml } = await lookUp('6000002', '0042')
@@ -51,7 +51,7 @@ test('each voucher problem has its code', async () => {
     for (const { status, code } of [await lookUp(number, pin), await validate(number, pin)])
       assert.deepEqual([status, code], [403, expected], key)
   }
-  assert.equal((await ask('Voucher/6000010?pin=1010', { country: 'NZ' })).status, 200)
+  assert.equal((await send('Voucher/6000010?pin=1010', { country: 'NZ' })).status, 200)
   simulator.set({ release: '2021.1' })
   assert.equal((await lookUp('6000010', '1010')).status, 200, 'versions before 2021.2 have no currencies')
 })

@@ -12,7 +12,7 @@ import { runSync } from '../../../src/sync/sync.ts'
 import { connectToBackOffice, settings } from '../../drivers/apparel21.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { type Caller, startTestApi, type TestApi, type TestResponse } from '../../support/service.ts'
-import { type StandIn, startHttpServer, startRawServer } from '../servers.ts'
+import { startHttpServer, startRawServer, type TestServer } from '../servers.ts'
 
 /** Short timeouts, so that tests don't wait for deadlines. */
 export const shortLimits = { deadlineMs: 700, patienceMs: 0 }
@@ -34,7 +34,7 @@ export interface FaultFixture {
   /** Starts a server that replaces the back office. Returns its URL. */
   startServer(...listener: Parameters<typeof startHttpServer>): Promise<string>
   /** Starts a TCP server that replaces the back office. */
-  startRawServer(...args: Parameters<typeof startRawServer>): Promise<StandIn>
+  startRawServer(...args: Parameters<typeof startRawServer>): Promise<TestServer>
   log: Logger
   /** Log lines of the API server and its clients. */
   logLines: string[]

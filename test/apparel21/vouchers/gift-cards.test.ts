@@ -9,7 +9,7 @@ import { createVoucherSales, startVoucherFixture } from './vouchers.ts'
 const { simulator, api } = await startVoucherFixture()
 const { issue } = createVoucherSales({ simulator, api })
 
-interface Named {
+interface Capability {
   name: string
 }
 
@@ -22,7 +22,7 @@ test('an unsuitable gift card SKU and voucher type are reported', async () => {
   const caller = await api.createService({ ...settings, giftCardSku, voucherType: 'GV_NONE' })
   await put(caller, '/settings', { gateways: ['paypal'] })
   const getReason = async () =>
-    (await caller.get('/capabilities')).json.data.capabilities.find(({ name }: Named) => name === 'vouchersIssue')
+    (await caller.get('/capabilities')).json.data.capabilities.find(({ name }: Capability) => name === 'vouchersIssue')
       .reason
   const rejected = await issue({}, {}, caller)
   assertProblem(rejected, 'voucher_not_configured', api.baseUrl, '/vouchers')

@@ -18,7 +18,7 @@ export const auditInThread = (folder: string, accounts: Accounts) => runInThread
 
 const execArgv = [`--import=${new URL('../../../src/module-hooks.js', import.meta.url)}`]
 
-async function runInThread<Answer>(work: Work): Promise<Answer> {
+async function runInThread<Result>(work: Work): Promise<Result> {
   const worker = new Worker(new URL(import.meta.url), { workerData: work, execArgv })
   const rejectOnExit = once(worker, 'exit').then(([code]) => {
     throw new Error(`The thread ended with ${code} without a result.`)

@@ -31,15 +31,15 @@ const asciiOnly = /^\p{ASCII}*$/u
  */
 export class UciCounts {
   #invoices = new Map<string, Invoice>()
-  #invoiceBefore = ''
+  #previousInvoice = ''
   #notAdjacent = new Set<string>()
   #descriptions = new Map<string, Set<string>>()
   #codeNumbers = new Map<string, number>()
   #countries = new Map<string, Set<string>>()
   #sold = new Map<number, number>()
   #returned = new Map<number, number>()
-  #sameMoment = new Set<string>()
-  #moment = ''
+  #rowsAtCurrentTime = new Set<string>()
+  #currentTime = ''
   #allCountries = new Set<string>()
   #rows = {
     creditNoteRows: 0,
@@ -89,12 +89,12 @@ export class UciCounts {
 
   /** Rows are in time order, so duplicates have the same time and only the rows of the current time are stored. */
   #countDuplicate(line: Line) {
-    if (line.time < this.#moment) this.#rows.rowsBackInTime++
-    if (line.time !== this.#moment) this.#sameMoment.clear()
-    this.#moment = line.time
+    if (line.time < this.#currentTime) this.#rows.rowsBackInTime++
+    if (line.time !== this.#currentTime) this.#rowsAtCurrentTime.clear()
+    this.#currentTime = line.time
     const row = Object.values(line).join('\t')
-    if (this.#sameMoment.has(row)) this.#rows.exactDuplicates++
-    this.#sameMoment.add(row)
+    if (this.#rowsAtCurrentTime.has(row)) this.#rows.exactDuplicates++
+    this.#rowsAtCurrentTime.add(row)
   }
 
   #countReturn(customer: string, code: string, quantity: number) {
@@ -109,8 +109,8 @@ export class UciCounts {
     const existing = this.#invoices.get(number)
     const invoice = existing ?? { lines: 0, time, times: new Set() }
     if (!existing) this.#invoices.set(number, invoice)
-    else if (number !== this.#invoiceBefore) this.#notAdjacent.add(number)
-    this.#invoiceBefore = number
+    else if (number !== this.#previousInvoice) this.#notAdjacent.add(number)
+    this.#previousInvoice = number
     invoice.times.add(time)
     if (time !== invoice.time) this.#rows.rowsAtAnotherTimeThanTheirInvoice++
     return { sequence: ++invoice.lines, time: invoice.time }
