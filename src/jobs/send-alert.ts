@@ -17,15 +17,15 @@ export async function sendAlert({
   log,
 }: ServiceJobRun): Promise<void> {
   const address = service.settings.alertEmail
-  const [kind = '', ...words] = alertName.split(' ')
-  const alert = await readAlert(db, service.id, { kind, subject: words.join(' ') })
+  const [kind = '', ...subjectWords] = alertName.split(' ')
+  const alert = await readAlert(db, service.id, { kind, subject: subjectWords.join(' ') })
   if (!alert || !address) return
   const from = getSender(service)
   const message = await compose({
     ...renderAlertEmail(service.name, alert, publicUrl),
     from: { name: 'Tillbridge', address: from },
     to: { name: '', address },
-    messageId: `<${kind}.${words.join('.')}.${alert.raisedAt.getTime()}@${from.split('@').at(-1)}>`,
+    messageId: `<${kind}.${subjectWords.join('.')}.${alert.raisedAt.getTime()}@${from.split('@').at(-1)}>`,
     date: alert.raisedAt,
   })
   if (!(await renewLease())) return

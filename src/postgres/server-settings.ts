@@ -38,7 +38,7 @@ const getSettings = (socket: string, logs: string) => ({
   log_timezone: 'UTC',
   // Several processes with a pool each, the worker, and operators with psql.
   max_connections: '200',
-  // Holds the index pages of a shop's lists. The file cache holds the rest. Fits a machine with 1 GB.
+  // Fits the index pages of a shop's lists; the other pages are in the file cache. Suits a machine with 1 GB.
   shared_buffers: '256MB',
   // Avoids a checkpoint per gigabyte during bulk loads. A recovery reads at most this much.
   max_wal_size: '4GB',

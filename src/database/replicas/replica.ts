@@ -34,7 +34,7 @@ export interface Replica {
   readonly busy: number
   /** True if the replica is likely to answer a read at this LSN. */
   mayHave(lsn: Lsn): boolean
-  /** Runs a read on the replica. Returns undefined, soon, if the replica has not replayed far enough, fails or doesn't answer. */
+  /** Runs a read on the replica. Returns undefined within about a second if the replica has not replayed far enough, fails or doesn't answer. */
   read<T>(lsn: Lsn, work: (db: Db) => Promise<T>): Promise<{ value: T } | undefined>
   close(): Promise<unknown>
 }

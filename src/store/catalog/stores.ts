@@ -82,7 +82,7 @@ interface LocationRow {
 }
 
 /**
- * Merges locations into the stores. Stores of kind `store` are kept as they are, because the back office's list of stores is their source.
+ * Merges locations into the stores. Stores of kind `store` stay as they are, because the back office's list of stores is their source.
  * A location without a number, or with the number of another store, gets its ID as number.
  */
 export const upsertLocations = (db: Database, service: Service, rows: readonly LocationRow[]): Promise<Upserted> =>

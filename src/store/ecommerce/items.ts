@@ -157,7 +157,7 @@ export const purgeItemTombstones = (db: Db, service: Service) =>
     delete from ecommerce_tombstone
      where service_id = ${service.id} and removed_at < now() - make_interval(days => ${service.settings.tombstoneRetentionDays}::integer)`)
 
-/** Finds the locations and items whose stock is pushed differently from now on, with their SKUs: one that several items share is held. */
+/** Finds the locations and items whose stock push changes, with their SKUs, because a SKU that several items share is held. */
 const findChanged = (tx: Db, service: Service, items: readonly PlatformItem[]) =>
   tx.rows<{ platformId: string; skus: string[] }>(sql`
     select coalesce(i."inventoryItemId", i."platformId") as "platformId",

@@ -32,19 +32,19 @@ export async function dropOutdated<R extends SourceDated>(
   context: Pick<WriteContext, 'skipOutdated'> | undefined,
 ): Promise<{ current: readonly R[]; outdated: number }> {
   const dated = context?.skipOutdated
-    ? rows.flatMap((row, place) => {
+    ? rows.flatMap((row, ordinal) => {
         if (!row.updateTimeStamp) return []
         const keys = key.map(column => [column, (row as Record<string, unknown>)[toCamelCase(column)]] as const)
-        return { ...Object.fromEntries(keys), place, time: row.updateTimeStamp }
+        return { ...Object.fromEntries(keys), ordinal, time: row.updateTimeStamp }
       })
     : []
   if (!dated.length) return { current: rows, outdated: 0 }
-  const outdated = await tx.rows<{ place: number }>(sql`
-    select new.place from json_to_recordset(${JSON.stringify(dated)}) as new (place integer, time timestamp, ${raw(key.map(column => `${column} text`).join(', '))})
+  const outdated = await tx.rows<{ ordinal: number }>(sql`
+    select new.ordinal from json_to_recordset(${JSON.stringify(dated)}) as new (ordinal integer, time timestamp, ${raw(key.map(column => `${column} text`).join(', '))})
       join ${raw(name)} old on old.service_id = ${opaqueServiceId(service)} and ${raw(key.map(column => `old.${column} = new.${column}`).join(' and '))}
      where new.time < old.source_changed_at`)
-  const places = new Set(outdated.map(({ place }) => place))
-  return { current: rows.filter((_, place) => !places.has(place)), outdated: places.size }
+  const ordinals = new Set(outdated.map(({ ordinal }) => ordinal))
+  return { current: rows.filter((_, ordinal) => !ordinals.has(ordinal)), outdated: ordinals.size }
 }
 
 const toCamelCase = (column: string) => column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())

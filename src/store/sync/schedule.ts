@@ -16,12 +16,12 @@ interface Job {
 
 const asRows = (rows: readonly object[]) => sql`json_to_recordset(${JSON.stringify(rows)})`
 
-/** Adds the missing jobs of a name, in this order, and deletes its jobs that aren't in the list. */
+/** Adds the missing jobs of a name, due in the order of the list, and deletes its jobs that aren't in the list. */
 export async function ensureJobs(db: Db, name: string, jobs: readonly Job[]): Promise<void> {
-  const rows = sql`${asRows(jobs.map((job, place) => ({ ...job, place })))} as w ("serviceId" integer, subject text, place integer)`
+  const rows = sql`${asRows(jobs.map((job, ordinal) => ({ ...job, ordinal })))} as w ("serviceId" integer, subject text, ordinal integer)`
   await db.run(sql`
     insert into job (service_id, name, subject, due_at)
-    select "serviceId", ${name}, w.subject, now() - interval '1 s' + place * interval '1 us' from ${rows}
+    select "serviceId", ${name}, w.subject, now() - interval '1 s' + ordinal * interval '1 us' from ${rows}
      where exists (select from service where service_id = "serviceId")
     on conflict do nothing`)
   await db.run(sql`
