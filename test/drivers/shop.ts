@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Simulator } from '../../simulator/control/handle.ts'
 import { firstReleases } from '../../simulator/world/release.ts'
-import { insertVouchers, type VoucherRow } from '../../src/store/vouchers/vouchers.ts'
+import { insertVouchers, type VoucherWithUsage } from '../../src/store/vouchers/vouchers.ts'
 import { startTestApi, type TestApi } from '../support/service.ts'
 import { type Apparel21Api, settings as apparel21Settings, startApparel21Api } from './apparel21.ts'
 
@@ -94,8 +94,8 @@ function addVouchers({ state: { vouchers } }: Simulator) {
   for (const number of usableNumbers) vouchers.set(number, { ...template, number, pin: usablePin, original: 100 })
 }
 
-function toVoucherRows({ simulator }: Apparel21Api): VoucherRow[] {
-  const states: Readonly<Record<string, VoucherRow['state']>> = { '6000003': 'redeemed', '6000004': 'pending' }
+function toVoucherRows({ simulator }: Apparel21Api): VoucherWithUsage[] {
+  const states: Readonly<Record<string, VoucherWithUsage['state']>> = { '6000003': 'redeemed', '6000004': 'pending' }
   return ['6000002', '6000003', '6000004', '6000007', ...usableNumbers].map(number => {
     const voucher = simulator.state.vouchers.get(number)
     assert.ok(voucher)

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { raw, sql } from '../../src/database/db.ts'
 import { upsertProducts } from '../../src/store/catalog/products.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
-import { insertVouchers, type VoucherRow } from '../../src/store/vouchers/vouchers.ts'
+import { insertVouchers, type VoucherWithUsage } from '../../src/store/vouchers/vouchers.ts'
 import type { Caller, TestApi, TestResponse } from './service.ts'
 import { post, put } from './write.ts'
 
@@ -60,7 +60,7 @@ export const countRows = (
 export const addVouchers = (
   api: Pick<TestApi, 'db' | 'keys'>,
   { service }: Pick<Caller, 'service'>,
-  vouchers: Record<string, Partial<VoucherRow>>,
+  vouchers: Record<string, Partial<VoucherWithUsage>>,
 ) =>
   insertVouchers(
     api.db,
@@ -79,7 +79,10 @@ export const addVouchers = (
 
 let voucherCount = 0
 /** Adds a voucher of 150.00, with the changes in `overrides`. Returns its number, which no other test uses. */
-export async function newVoucher(api: Pick<TestApi, 'db' | 'keys' | 'service'>, overrides: Partial<VoucherRow> = {}) {
+export async function newVoucher(
+  api: Pick<TestApi, 'db' | 'keys' | 'service'>,
+  overrides: Partial<VoucherWithUsage> = {},
+) {
   const number = `20623${++voucherCount}`
   await addVouchers(api, api, { [number]: overrides })
   return number

@@ -28,7 +28,7 @@ interface Table {
   search(service: Service, text: string): Sql
 }
 
-const localTime = (column: Sql, service: Service) =>
+const localMinute = (column: Sql, service: Service) =>
   sql`to_char(${column} at time zone ${service.settings.timeZone}, 'YYYY-MM-DD HH24:MI')`
 
 const customerName = (id: Sql) => sql`(
@@ -71,7 +71,7 @@ export const tables: Record<BrowsedList, Table> = {
     from: sql`sales_order t`,
     key: sql`t.id`,
     select: service => sql`
-      t.id, t.order_number as number, ${localTime(sql`t.placed_at`, service)} as "placedAt", ${orderStatus} as status,
+      t.id, t.order_number as number, ${localMinute(sql`t.placed_at`, service)} as "placedAt", ${orderStatus} as status,
       t.customer_id as "customerId", ${customerName(sql`t.customer_id`)} as customer,
       (select sum(quantity)::integer from order_line l where l.service_id = t.service_id and l.order_id = t.id) as units,
       t.pickup_store_number as "pickupStore", t.currency, round(t.total, t.decimals)::text as total`,
@@ -117,7 +117,7 @@ export const tables: Record<BrowsedList, Table> = {
     joins: sql`join sales_order o on o.service_id = t.service_id and o.id = t.order_id`,
     key: sql`t.id`,
     select: service => sql`
-      t.id, t.return_number as number, ${localTime(sql`t.created_at`, service)} as "createdAt", t.status, t.order_id as "orderId",
+      t.id, t.return_number as number, ${localMinute(sql`t.created_at`, service)} as "createdAt", t.status, t.order_id as "orderId",
       o.order_number as "orderNumber", o.customer_id as "customerId", ${customerName(sql`o.customer_id`)} as customer,
       (select sum(quantity)::integer from return_line l where l.service_id = t.service_id and l.return_id = t.id) as units,
       o.currency, (select round(sum(value), o.decimals)::text from return_line l where l.service_id = t.service_id and l.return_id = t.id) as total`,
@@ -134,7 +134,7 @@ export const tables: Record<BrowsedList, Table> = {
     select: service => sql`
       t.id, coalesce(nullif(btrim(concat_ws(' ', t.firstname, t.surname)), ''), t.id) as name, t.email,
       coalesce(t.phone_mobile, t.phone_home, t.phone_work) as phone, t.city, t.email_subscription as "emailSubscription",
-      t.sms_subscription as "smsSubscription", t.loyalty_name as loyalty, ${localTime(sql`t.changed_at`, service)} as "updatedAt"`,
+      t.sms_subscription as "smsSubscription", t.loyalty_name as loyalty, ${localMinute(sql`t.changed_at`, service)} as "updatedAt"`,
     sorts: {
       name: sql`customer_name_key(t.surname, t.firstname) collate "C"`,
       updatedAt: sql`t.changed_at`,
@@ -161,7 +161,7 @@ export const tables: Record<BrowsedList, Table> = {
     key: sql`t.product_id`,
     select: service => sql`
       t.product_id as id, t.product_code as code, t.name, v.colours, v.skus, ${service.settings.currency}::text as currency,
-      v.lowest as price, nullif(v.highest, v.lowest) as "highestPrice", coalesce(s.units, 0) as stock, ${localTime(sql`t.changed_at`, service)} as "updatedAt"`,
+      v.lowest as price, nullif(v.highest, v.lowest) as "highestPrice", coalesce(s.units, 0) as stock, ${localMinute(sql`t.changed_at`, service)} as "updatedAt"`,
     sorts: { code: sql`t.product_code`, name: sql`t.name`, updatedAt: sql`t.changed_at` },
     defaultSort: 'code',
     filters: { inStock: () => isInStock, outOfStock: () => sql`not ${isInStock}` },
@@ -201,7 +201,7 @@ export const tables: Record<BrowsedList, Table> = {
     select: service => sql`
       t.number as id, t.number, case when t.state in ('active', 'locked') and t.expiry_date < (now() at time zone ${service.settings.timeZone})::date then 'expired' else t.state end as state,
       t.currency, trim_scale(t.balance)::text as balance, trim_scale(t.original_amount)::text as "originalAmount",
-      to_char(t.expiry_date, 'YYYY-MM-DD') as "expiryDate", s.receiver_name as receiver, s.receiver_email as email, ${localTime(sql`t.created_at`, service)} as "createdAt"`,
+      to_char(t.expiry_date, 'YYYY-MM-DD') as "expiryDate", s.receiver_name as receiver, s.receiver_email as email, ${localMinute(sql`t.created_at`, service)} as "createdAt"`,
     sorts: {
       number: sql`t.number`,
       createdAt: sql`t.created_at`,
@@ -224,7 +224,7 @@ export const tables: Record<BrowsedList, Table> = {
     key: sql`t.store_id`,
     select: service => sql`
       t.store_id as id, t.store_number as number, t.name, t.kind, t.city, t.state, coalesce(t.inventory_buffer, ${service.settings.inventoryBuffer}::integer) as buffer,
-      t.ecommerce_location_id as location, ${localTime(sql`t.changed_at`, service)} as "updatedAt"`,
+      t.ecommerce_location_id as location, ${localMinute(sql`t.changed_at`, service)} as "updatedAt"`,
     sorts: { number: sql`t.store_number`, name: sql`t.name`, city: sql`t.city` },
     defaultSort: 'number',
     filters: filterBy(sql`t.kind`, ['store', 'warehouse', 'web']),
@@ -235,7 +235,7 @@ export const tables: Record<BrowsedList, Table> = {
     key: sql`t.id`,
     select: service => sql`
       t.id, t.code, concat_ws(' ', t.firstname, t.surname) as name, t.email, t.store_number as store, t.active,
-      ${localTime(sql`t.changed_at`, service)} as "updatedAt"`,
+      ${localMinute(sql`t.changed_at`, service)} as "updatedAt"`,
     sorts: { code: sql`t.code`, name: sql`t.surname`, store: sql`t.store_number` },
     defaultSort: 'name',
     filters: { active: () => sql`t.active`, left: () => sql`not t.active` },

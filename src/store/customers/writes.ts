@@ -21,14 +21,14 @@ export async function lockCustomer(tx: Db, service: Service, id: string): Promis
 }
 
 /** The columns of a customer that change. For a new customer, all columns. */
-interface CustomerRow {
+interface CustomerColumns {
   id: string
   email?: string | null | undefined
   [column: string]: unknown
 }
 
 /** Inserts or updates a customer. Returns false if another customer has the email address. */
-export async function upsertCustomer(tx: Db, service: Service, row: CustomerRow): Promise<boolean> {
+export async function upsertCustomer(tx: Db, service: Service, row: CustomerColumns): Promise<boolean> {
   try {
     await Promise.all([tx.run(sql`savepoint customer`), mergeCustomers(tx, service, [row])])
     return true

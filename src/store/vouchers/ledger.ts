@@ -27,14 +27,14 @@ export interface LockedVoucher extends VoucherLockState {
 }
 
 /** A voucher whose ledger may lack the expiry of its lock or of the voucher. */
-interface VoucherRow extends LockedVoucher {
+interface LockedVoucherRow extends LockedVoucher {
   hasLapsed: boolean
 }
 
 /** Locks a voucher. Uses the database's clock. Returns undefined if the voucher does not exist. */
-export async function lockVoucherRow(tx: Db, service: Service, number: string): Promise<VoucherRow | undefined> {
+export async function lockVoucherRow(tx: Db, service: Service, number: string): Promise<LockedVoucherRow | undefined> {
   // The clock must be read after the lock, which can be a long wait, so this subquery depends on the locked row.
-  const row = await tx.row<Omit<VoucherRow, 'original' | 'balance'> & Record<'original' | 'balance', string>>(sql`
+  const row = await tx.row<Omit<LockedVoucherRow, 'original' | 'balance'> & Record<'original' | 'balance', string>>(sql`
     select number, state, currency, original_amount::text as original, balance::text, expiry_date::text as "expiryDate", ${selectNewestEmailStatus} as mail,
            validation_hash as "validationHash", superseded_hashes as "supersededHashes",
            ${localTime(sql`locked_until`, service)} as "lockedUntil", coalesce(validated_until > now, false) as "isFresh",

@@ -9,7 +9,7 @@ import { createImportedVoucher, importVouchers } from './imported-vouchers.ts'
 import { today } from './ledger.ts'
 
 /** A voucher with its used amount. */
-export interface VoucherRow {
+export interface VoucherWithUsage {
   number: string
   pin: string
   /** `redeemed`: the complete amount was used. */
@@ -20,12 +20,12 @@ export interface VoucherRow {
   expiryDate: string | null
 }
 
-/** Imports vouchers whose used amounts are known instead of their balances (`importVouchers`). */
+/** Imports vouchers by their used amounts instead of their balances. For seeds and tests: see `importVouchers`. */
 export async function insertVouchers(
   db: Database,
   keys: Keys,
   service: Service,
-  rows: readonly VoucherRow[],
+  rows: readonly VoucherWithUsage[],
 ): Promise<void> {
   const decimals = getDecimals(service.settings.currency)
   const units = (text: string) => parseStoredAmount(text, decimals)
