@@ -1,5 +1,5 @@
 import { formatAmount } from '../src/domain/values/money.ts'
-import type { VoucherRow } from '../src/store/vouchers/vouchers.ts'
+import type { VoucherWithUsage } from '../src/store/vouchers/vouchers.ts'
 import { randomFor } from './random.ts'
 
 /** The first voucher of the demo. The documentation contains its PIN. */
@@ -8,9 +8,9 @@ export const sampleVoucher = { number: '9100001', pin: '204816' }
 const faceValues = [2_000, 2_500, 5_000, 5_000, 5_000, 10_000, 10_000, 15_000, 20_000, 25_000]
 
 /** Builds the gift vouchers: about half unused, others partly used or redeemed, a few suspended, a few expired. */
-export function buildVoucherRows(): VoucherRow[] {
+export function buildVoucherRows(): VoucherWithUsage[] {
   const random = randomFor('vouchers')
-  return Array.from({ length: 240 }, (_, i): VoucherRow => {
+  return Array.from({ length: 240 }, (_, i): VoucherWithUsage => {
     const original = random.pick(faceValues)
     const use = i === 0 ? 1 : random.fraction()
     const usedAmount = use < 0.3 ? original : use < 0.5 ? random.integer(1, original / 5 - 1) * 5 : 0
