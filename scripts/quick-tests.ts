@@ -4,8 +4,7 @@ import { findImports, readSources } from '../test/support/imports.ts'
 const files = new Map(
   readSources('src', 'seed', 'simulator', 'scripts', 'scenarios', 'bench', 'test').map(file => [file.path, file]),
 )
-const serverStarters =
-  /^test\/support\/(database|cluster|service|processes|servers|postgres-processes|installations\/shop-processes)\.ts$/
+const serverStarters = /^test\/support\/(database|cluster|service|processes|servers|installations\/shop-processes)\.ts$/
 
 /** True if a file imports one of the starters, directly or indirectly. */
 function startsServer(path: string, seen = new Set<string>()): boolean {
