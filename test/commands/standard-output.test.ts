@@ -17,7 +17,7 @@ const runWithOutput = (redirection: string, args: readonly string[]) =>
 const closedReader = '| true'
 
 for (const args of [['import', '--help'], ['doctor'], ['account', 'list']])
-  test(`\`tillbridge ${args.join(' ')}\` ends alike if its output is closed`, async () => {
+  test(`\`tillbridge ${args.join(' ')}\` ends the same way if its output is closed`, async () => {
     const { code, err } = await runCommand(args, environment)
     assert.deepEqual(await runWithOutput(closedReader, args), { code, signal: null, out: '', err })
   })

@@ -131,7 +131,7 @@ describe('a primary and its standby', () => {
     await stopServer(server)
   })
 
-  test('a command names the standby if no primary is there', async () => {
+  test('a command names the standby if no primary is available', async () => {
     const { code, err } = await runCommand(['service', 'list'], buildEnvironment(buildUrl([standby])))
     assert.equal(code, 1)
     assert.match(err, /^tillbridge: The database is unreachable: \S+ is a standby.* Check DATABASE_URL\.\n$/)

@@ -42,7 +42,7 @@ test('an installed PostgreSQL is preferred; its data is upgraded only on request
     assert.match(await runSuccessfully(['service', 'list'], { DATA_DIR, POSTGRES_BIN_DIR }), /^luma /m)
 })
 
-test('the bundled PostgreSQL keeps its data, and the start says its purpose', async () => {
+test('the bundled PostgreSQL keeps its data, and the start prints its purpose', async () => {
   const DATA_DIR = join(createDirectory(), 'data')
   await runSuccessfully(['service', 'add', 'luma'], { DATA_DIR, POSTGRES_BIN_DIR: 'bundled' })
   const server = await serve(['--no-demo'], { DATA_DIR, ...autoBinaries })
