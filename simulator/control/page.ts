@@ -70,7 +70,7 @@ export function buildStatePage(simulator: Simulator): string {
 <body>
 <h1>Apparel21 simulator</h1>
 ${buildTable([], facts, '')}
-<h2>Records</h2
+<h2>Records</h2>
 ${buildTable(['Records', 'Count'], Object.entries(countRecords(state)), '')}
 <h2>Faults</h2>
 ${buildTable(['Id', 'Kind', 'Method', 'Path', 'Requests', 'Probability', 'Options'], activeFaults, 'No faults.')}
