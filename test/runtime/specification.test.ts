@@ -25,7 +25,7 @@ test('a check of a live installation writes nothing and reports failures', async
     assert.equal(code, 1)
     assert.match(out, /^ {2}✔ 4\. An account is required$/m)
     assert.match(out, /^ {2}✖ inventory: stock per store/m)
-    assert.match(out, /^ {2}– mobile: string, in POST and PUT \(it takes a write: --writes\)$/m)
+    assert.match(out, /^ {2}– mobile: string, in POST and PUT \(it needs writes: use --writes\)$/m)
     assert.deepEqual(await api.db.pool.query('select from customer').then(({ rowCount }) => rowCount), 0)
   } finally {
     await api.stop()
