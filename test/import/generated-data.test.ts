@@ -112,8 +112,8 @@ test('generated data is imported completely and listed as in the file', () => {
 
 test('tests without real data report it and fail if configured', async () => {
   const program = [process.execPath, '--input-type=module', '-e'] as const
-  const script = `import { withoutRealData } from ${JSON.stringify(new URL('real-data/convert.ts', import.meta.url).href)}
-    console.log(withoutRealData())`
+  const script = `import { findSkipReason } from ${JSON.stringify(new URL('real-data/convert.ts', import.meta.url).href)}
+    console.log(findSkipReason())`
   const wrong = await runCommand([script], { REAL_DATA_DIR: join(folder, 'nowhere') }, { program })
   assert.equal(wrong.code, 1)
   assert.match(wrong.err, /REAL_DATA_DIR: the real data is not in .*nowhere/)
