@@ -15,7 +15,7 @@ before(async () => {
 })
 after(() => shop.api.stop())
 
-test('local decisions are rejected for orders, returns and vouchers of a back office', async () => {
+test("local decisions are rejected for a back office's orders, returns and vouchers", async () => {
   const { db, keys } = shop.api
   const caller = await shop.createShop({ fulfilment: 'manual' })
   const { service } = caller

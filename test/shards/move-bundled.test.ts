@@ -51,7 +51,6 @@ const paths = [
   '/inventory',
   '/customers/search',
   '/orders/transactions/search',
-  '/orders',
   '/audit',
 ]
 
@@ -78,7 +77,7 @@ test('a shop moves out of the bundled database completely', async () => {
   const created = await post('/accounts', ...account)
   assert.equal(created.status, 201)
   const original = await readRecords()
-  assert.ok(original.size >= 5, [...original.keys()].join(', '))
+  assert.deepEqual([...original.keys()], paths)
   assert.ok((original.get('/products')?.lines.length ?? 0) > 100)
 
   const output = await runSuccessfully(['service', 'move', shopName, '--to', 'east'], environment)
