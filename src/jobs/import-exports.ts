@@ -80,12 +80,12 @@ async function importFile(
   file: ExportFile,
   { db, service, log, signal }: ServiceJobRun,
 ): Promise<boolean> {
-  const { type, name, mark } = file
+  const { type, name, version } = file
   const startedAt = performance.now()
-  const isUnchanged = async () => isSameVersion(await folder.getVersion(name), mark)
+  const isUnchanged = async () => isSameVersion(await folder.getVersion(name), version)
   let imported: ExportResult = { ...createCounts(), error: tooLarge }
-  if (mark.size <= maxBytes) {
-    const localCopy = await folder.fetch(name, mark)
+  if (version.size <= maxBytes) {
+    const localCopy = await folder.fetch(name, version)
     if (!(await isUnchanged())) return false
     imported = await importExport(db, service, { type, name, ...localCopy }, signal)
   }

@@ -229,7 +229,7 @@ async function lockOpenUnits(
   tx: Db,
   service: Service,
   name: OrderName,
-  participle: string,
+  targetStatus: string,
   selection?: OrderLineSelection | null,
 ) {
   const locked = await lockOrderWithLines(tx, service, name)
@@ -240,9 +240,9 @@ async function lockOpenUnits(
   if (!open.length)
     throw new ApiError(
       'invalid_transition',
-      `Order ${order.number} can't be ${participle}: it is already ${isUnsent ? 'cancelled' : 'shipped. If goods come back, create a return'}.`,
+      `Order ${order.number} can't be ${targetStatus}: it is already ${isUnsent ? 'cancelled' : 'shipped. If goods come back, create a return'}.`,
     )
-  const selected = selection ? selectLines(order, lines, selection, participle) : open
+  const selected = selection ? selectLines(order, lines, selection, targetStatus) : open
   return { order, selected, isUnsent, isComplete: countUnits(selected) === countUnits(open) }
 }
 
@@ -259,7 +259,7 @@ function selectLines(
   order: LockedOrder,
   lines: readonly LockedLine[],
   selection: OrderLineSelection,
-  participle: string,
+  targetStatus: string,
 ): LineUnits[] {
   const selected = new Map<LockedLine, LineUnits>()
   const errors = selection.flatMap(({ orderLineId, quantity }, i): FieldError[] => {
@@ -271,12 +271,12 @@ function selectLines(
     const open = countOpen(line)
     if (open === 0) {
       const alternative = line.returned < line.shipped ? 'It can be returned.' : 'No action is possible.'
-      const detail = `Line ${orderLineId} is ${line.status}, so it can't be ${participle}. ${alternative}`
+      const detail = `Line ${orderLineId} is ${line.status}, so it can't be ${targetStatus}. ${alternative}`
       return [{ pointer, code: 'invalid_transition', detail }]
     }
     selected.set(line, selectUnits(line, Math.min(quantity ?? open, open)))
     if (quantity == null || quantity <= open) return []
-    const detail = `At most ${open} of line ${orderLineId} can be ${participle}, not ${quantity}.`
+    const detail = `At most ${open} of line ${orderLineId} can be ${targetStatus}, not ${quantity}.`
     return [{ pointer: `/lines/${i}/quantity`, code: 'invalid_transition', detail }]
   })
   throwIfAny(errors)

@@ -174,7 +174,7 @@ describe('exports of a back office', () => {
       await importExport(
         db,
         luma,
-        { ...leftFile, ...(await place.fetch(leftFile.name, leftFile.mark)) },
+        { ...leftFile, ...(await place.fetch(leftFile.name, leftFile.version)) },
         new AbortController().signal,
       )
     const saleCount = await count('retail_transaction')

@@ -141,7 +141,7 @@ const waitErrors: Record<Rejection, string> = {
   aborted: 'the call was cancelled while it waited for a free call slot',
 }
 
-/** Lets each call wait for a permit of its bulkhead. The call gives the permit back when it ends. */
+/** Lets each call wait for a permit of its bulkhead. The call releases the permit when it ends. */
 const limitConcurrency =
   (selectBulkhead: (request: Parameters<Stage>[0]) => Semaphore): Stage =>
   (request, signal) =>

@@ -163,7 +163,7 @@ const meanings: Readonly<Record<Endpoint, Readonly<Record<number, Meaning>>>> = 
     [accountUnknown]: missingRecord('reward account'),
     5156: fieldError('/points', "The account doesn't have enough points.", 'insufficient_rewards'),
     5157: fieldError('/amount', "The account doesn't have enough rewards.", 'insufficient_rewards'),
-    5162: missingRecord('reward programme'),
+    5162: missingRecord('reward program'),
     5167: apiError('capability_unavailable', "The back office doesn't permit this reward account in the web store."),
     5168: apiError('capability_unavailable', "The back office doesn't permit this reward program in the web store."),
     5169: apiError('concurrent_update'),

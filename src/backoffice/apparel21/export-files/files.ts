@@ -6,7 +6,7 @@ export type ExportType = (typeof exportTypes)[number]
 export interface ExportFile {
   type: ExportType
   name: string
-  mark: FileVersion
+  version: FileVersion
 }
 
 /** The size and change time of each file, by name. */
@@ -22,12 +22,12 @@ const fileNamePattern = /^(customers|orders|rewards)_[\w.-]{0,180}\.csv(\.gz)?$/
 export async function scanFolder(folder: ExportFolder, previous: FolderScan | undefined) {
   const scan = new Map<string, FileVersion>()
   for (const name of await folder.listNames()) {
-    const mark = fileNamePattern.test(name) ? await folder.getVersion(name) : undefined
-    if (mark) scan.set(name, mark)
+    const version = fileNamePattern.test(name) ? await folder.getVersion(name) : undefined
+    if (version) scan.set(name, version)
   }
   const complete = [...scan]
-    .filter(([name, mark]) => isSameVersion(previous?.get(name), mark))
-    .map(([name, mark]): ExportFile => ({ type: getType(name), name, mark }))
+    .filter(([name, version]) => isSameVersion(previous?.get(name), version))
+    .map(([name, version]): ExportFile => ({ type: getType(name), name, version }))
     .sort((a, b) => exportTypes.indexOf(a.type) - exportTypes.indexOf(b.type) || (a.name < b.name ? -1 : 1))
   return { scan, complete, isGrowing: complete.length < scan.size }
 }

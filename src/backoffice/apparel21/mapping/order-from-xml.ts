@@ -44,7 +44,7 @@ export interface BackOfficeOrder {
 /** Reads the identifiers of an order. Throws `InvalidRecord` if one is missing. */
 export function readOrderIds(order: Xml) {
   const [id, number, personId] = [readText(order, 'Id'), readText(order, 'OrderNumber'), readText(order, 'PersonId')]
-  if (!id || !number || !personId) throw new InvalidRecord('An order has no Id, number or person.')
+  if (!id || !number || !personId) throw new InvalidRecord('An order must have an Id, an OrderNumber and a PersonId.')
   return { id, number, personId }
 }
 
@@ -118,7 +118,7 @@ function readNonNegativeAmount(element: Xml, decimals: number, ...path: string[]
 }
 
 function parseLine({ element, skuId, quantity, status }: SoldLine, decimals: number): BackOfficeLine {
-  if (!skuId) throw new InvalidRecord('A line of an order has no SKU or quantity.')
+  if (!skuId) throw new InvalidRecord('A line of an order has no SKU.')
   const productCode = readText(element, 'ProductCode') ?? skuId
   return {
     skuId,

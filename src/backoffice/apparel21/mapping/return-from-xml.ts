@@ -31,25 +31,28 @@ const statuses: Readonly<Record<string, ReturnStatus>> = {
   '7': 'cancelled',
 }
 
-/** Cancelled lines count only if all lines are cancelled. Otherwise a return is as far as its slowest line. */
+/**
+ * The least advanced status first. A return has the status of its least advanced line. Cancelled lines count only if all lines are
+ * cancelled.
+ */
 const byProgress = ['requested', 'received', 'refunded', 'cancelled'] as const
 
 /** The longest word that is stored. */
 const maxWordLength = 50
 
 /**
- * Parses a return: its lines and its status, which is its own, if the response has one, otherwise that of its lines. `word` is the back
- * office's word. `status` is null if the word is unknown.
+ * Parses the lines and the status of a return. If the response has no status of the return, the statuses of its lines decide. `word` is the
+ * back office's word for the status. `status` is null if the word is unknown.
  */
 export function parseReturn(root: Xml): { status: ReturnStatus | null; word: string; lines: ReportedReturnLine[] } {
-  const own = readText(root, 'Status')
+  const returnWord = readText(root, 'Status')
   const elements = findElements(root, 'OrderDetails', 'OrderDetail')
   const lines = elements.map(line => ({
     skuId: readText(line, 'SkuId') ?? '',
     quantity: Math.abs(readInteger(line, 'Quantity') ?? 0),
     isCancelled: findStatus(readText(line, 'Status') ?? '') === 'cancelled',
   }))
-  const words = own ? [own] : elements.map(line => readText(line, 'Status') ?? '')
+  const words = returnWord ? [returnWord] : elements.map(line => readText(line, 'Status') ?? '')
   const parsed = words.map(findStatus)
   const unknown = words.find((_, i) => parsed[i] === undefined)
   const slowest = byProgress.find(status => parsed.includes(status))

@@ -44,8 +44,8 @@ const splitWords = (text: string) => new Set(text.split(/[^\w-]+/))
 
 /** Returns the index of the first entry that the message names, or of the only entry. Otherwise returns undefined. */
 function findIndexOfNamed<T>(entries: readonly T[], isNamed: (entry: T) => boolean): number | undefined {
-  const named = entries.findIndex(isNamed)
-  if (named >= 0) return named
+  const namedIndex = entries.findIndex(isNamed)
+  if (namedIndex >= 0) return namedIndex
   return entries.length === 1 ? 0 : undefined
 }
 

@@ -15,7 +15,7 @@ export const createStockReads = ({ client, freshReadThrough }: Upstream): StockR
         }),
       ),
     )
-    const error = errors.find(each => each !== undefined)
+    const error = errors.find(result => result !== undefined)
     if (error) throw error
   },
 })

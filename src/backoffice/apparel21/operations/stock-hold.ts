@@ -36,9 +36,9 @@ export async function prepareHold(
   { lines, reservationId }: OrderInput,
   variants: Variants,
 ): Promise<{ errors: FieldError[]; hold: () => Promise<void> }> {
-  const own = reservationId ? await lockReservation(tx, service, reservationId) : undefined
-  if (reservationId && !own) throw reservationExpired()
-  if (own) await extendReservation(tx, service, own.id, orderSeconds)
+  const shopperReservation = reservationId ? await lockReservation(tx, service, reservationId) : undefined
+  if (reservationId && !shopperReservation) throw reservationExpired()
+  if (shopperReservation) await extendReservation(tx, service, shopperReservation.id, orderSeconds)
   if (service.settings.oversell === 'allow') return { errors: [], hold: async () => {} }
   const id = getHoldId(reference)
   const previous = await lockReservation(tx, service, id)
@@ -48,7 +48,7 @@ export async function prepareHold(
     [...variants.values()].map(({ skuId }) => skuId),
     id,
   )
-  const reserved = Map.groupBy(own?.lines ?? [], ({ skuId }) => skuId)
+  const reserved = Map.groupBy(shopperReservation?.lines ?? [], ({ skuId }) => skuId)
   const sellable = new Map(
     [...variants.values()].map(({ skuId }) => [
       skuId,

@@ -104,23 +104,27 @@ async function validateVoucher(
   const validated = await stage(async tx => {
     const voucher = await resolveGuess(tx, service, opened)
     if (voucher instanceof ApiError) return voucher
-    const shown = await toVoucher(tx, service, voucher)
-    const amount = requestedAmount ?? shown.availableAmount
-    const status = { ...shown, state: shown.status, balance: toMinorUnits(shown.availableAmount, settings) }
+    const voucherRecord = await toVoucher(tx, service, voucher)
+    const amount = requestedAmount ?? voucherRecord.availableAmount
+    const status = {
+      ...voucherRecord,
+      state: voucherRecord.status,
+      balance: toMinorUnits(voucherRecord.availableAmount, settings),
+    }
     return (
       checkValidatable(status, toMinorUnits(amount, settings), settings) ??
-      (await precheck(tx)) ?? { voucher, shown, amount }
+      (await precheck(tx)) ?? { voucher, voucherRecord, amount }
     )
   })
   if (validated instanceof ApiError) return async () => validated
-  const { voucher, shown, amount } = validated
+  const { voucher, voucherRecord, amount } = validated
   // Not in a dry run, because a validation ends the previous one.
   const upstreamId = isDryRun ? '' : await validateAtBackOffice(client, number, pin, amount)
   if (upstreamId instanceof ApiError) return async () => upstreamId
   const { validationId, hash } = validation
   return async tx => {
     await storeUpstreamValidation(tx, keys, service, voucher, { hash, upstreamId })
-    return { ...shown, validationId }
+    return { ...voucherRecord, validationId }
   }
 }
 

@@ -39,7 +39,10 @@ async function findFirst(orders: AsyncIterable<Xml>, isMatch: (order: Xml) => bo
 const hasNumber = (order: Xml, number: string) => readText(order, 'OrderNumber')?.toLowerCase() === number.toLowerCase()
 const isReturn = (order: Xml) => order.name === 'ReturnOrder' || readText(order, 'OrigOrderNum') !== null
 
-/** Fetches what has a number from the table of web sales, as it was posted. The table is purged after a while. */
+/**
+ * Fetches the orders and returns with a number, as they were posted, from the back office's table of web sales. The table is purged after a
+ * while.
+ */
 async function fetchWebSales(client: Client, number: string): Promise<Xml[]> {
   if (!isNumber(number)) return []
   const root = await client.document({ endpoint: 'orders', path: ['OrderNumbers', number], roots })

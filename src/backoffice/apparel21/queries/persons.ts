@@ -25,10 +25,8 @@ import type { Xml } from '../xml/xml.ts'
 import type { Upstream } from './upstream.ts'
 
 /** Returns the identifiers of reference types by name. */
-export async function loadReferenceTypeIds({
-  getReferences: referenceBook,
-}: Upstream): Promise<ReadonlyMap<string, string>> {
-  const names = await (await referenceBook()).getNames()
+export async function loadReferenceTypeIds({ getReferences }: Upstream): Promise<ReadonlyMap<string, string>> {
+  const names = await (await getReferences()).getNames()
   return new Map([...names].map(([id, name]) => [name, id]))
 }
 
@@ -78,8 +76,8 @@ export async function fetchPersonByEmail(client: Client, email: string): Promise
 }
 
 /** Converts a person into a customer row. Throws 502 `back_office_error` if the person is malformed. */
-async function toCustomerRow({ client, getReferences: referenceBook }: Upstream, service: Service, person: Xml) {
-  const references = await referenceBook()
+async function toCustomerRow({ client, getReferences }: Upstream, service: Service, person: Xml) {
+  const references = await getReferences()
   const isLoyal = findElements(person, 'Loyalties', 'Loyalty').length > 0
   const context = {
     typeNames: await references.getNamesFor([person]),

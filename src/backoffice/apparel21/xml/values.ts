@@ -7,7 +7,7 @@ export function findElement(element: Xml | undefined, ...path: string[]): Xml | 
   return current
 }
 
-/** Returns all elements at a path, for example `every(person, 'References', 'Reference')`. */
+/** Returns all elements at a path, for example `findElements(person, 'References', 'Reference')`. */
 export function findElements(element: Xml | undefined, ...path: string[]): Xml[] {
   const name = path.pop()
   return findElement(element, ...path)?.children.filter(child => child.name === name) ?? []
