@@ -81,7 +81,7 @@ export function startWorker(context: JobContext, table: Readonly<Record<string, 
   function begin(job: LeasedJob) {
     const abort = new AbortController()
     const span = startJobSpan(job, table[job.name])
-    const done = runWithContext({ timeline: undefined, place: span }, () =>
+    const done = runWithContext({ timeline: undefined, spanContext: span }, () =>
       executeJob({ context, table, outage }, job, abort.signal, span),
     ).finally(() => {
       running.delete(job.lease)

@@ -55,9 +55,9 @@ function collectContextSamples({
   waitingWrites = 0,
   replicas = [],
 }: DatabaseContext): Sample[] {
-  const connections = Object.entries(pools).flatMap(([of, { totalCount, idleCount, waitingCount, options }]) => {
-    const pool = database === undefined ? of : `${database} ${of}`
-    const [busy, waiting] = [totalCount - idleCount, waitingCount + (of === 'writes' ? waitingWrites : 0)]
+  const connections = Object.entries(pools).flatMap(([purpose, { totalCount, idleCount, waitingCount, options }]) => {
+    const pool = database === undefined ? purpose : `${database} ${purpose}`
+    const [busy, waiting] = [totalCount - idleCount, waitingCount + (purpose === 'writes' ? waitingWrites : 0)]
     const name = { db_client_connection_pool_name: pool }
     return [
       ...Object.entries({ busy, idle: idleCount, waiting }).map(([state, value]) =>

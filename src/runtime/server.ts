@@ -12,7 +12,7 @@ import { announceDeprecations, listDeprecations } from '../http/deprecations.ts'
 import { registerPublicPages } from '../http/docs/public.ts'
 import { type ClientMemory, limitClientMemory } from '../http/limits/client-memory.ts'
 import { maxStreams, shareTurns } from '../http/limits/turns-of-connections.ts'
-import { getLogFields, logRejections, writeAccessLog } from '../http/observability/access-log.ts'
+import { getLogFields, type LogRejection, logRejections, writeAccessLog } from '../http/observability/access-log.ts'
 import { createFieldList } from '../http/observability/error-fields.ts'
 import { writeRequestLog } from '../http/observability/request-log.ts'
 import { traceRequests } from '../http/observability/tracing.ts'
@@ -20,7 +20,7 @@ import { createProblemResponse, defaultHeaders, toPublicError } from '../http/pr
 import { getRequestId, rejectExpectation, rejectMalformedRequest } from '../http/protocol/malformed-requests.ts'
 import { rejectOtherMethods } from '../http/protocol/other-methods.ts'
 import { checkRequestLimits, maxHeaderSize } from '../http/protocol/request-limits.ts'
-import { getRequestPath, isOfConsole } from '../http/routing/operation.ts'
+import { getRequestPath, isConsoleOperation } from '../http/routing/operation.ts'
 import type { RouteDefinition } from '../http/routing/route-definitions.ts'
 import { registerRoutes } from '../http/routing/router.ts'
 import { acceptFileBodies } from '../http/routing/uploads.ts'
@@ -53,70 +53,20 @@ interface BuiltServer {
 
 /** Builds the HTTPS server with every resource. It isn't listening yet. */
 export async function buildServer(options: ServerOptions): Promise<BuiltServer> {
-  const { log, accessLog = false, certificate, http2, trustedProxies, publicUrl, definitions } = options
-  const operations = definitions.map(({ operation }) => operation).filter(operation => !isOfConsole(operation))
+  const { log, accessLog = false, publicUrl, definitions } = options
+  const operations = definitions.map(({ operation }) => operation).filter(operation => !isConsoleOperation(operation))
   const appContext = { ...options.appContext, deprecations: listDeprecations(operations) }
   const level = accessLog ? 'info' : 'debug'
   const logRejection = logRejections(log, level)
   const listFields = createFieldList(definitions.map(({ operation }) => operation))
-  const sendProblem = (error: ApiError, request: FastifyRequest, reply: FastifyReply) => {
+  const sendProblem: SendProblem = (error, request, reply) => {
     request.errorCode = error.code
     request.errorFields = listFields(error.errors)
     const context = { publicUrl: publicUrl(), requestId: request.id, instance: getRequestPath(request) }
     const { status, headers, body } = createProblemResponse(error, context)
     return reply.code(status).headers(headers).send(body)
   }
-  const server = Fastify({
-    ...(http2 ? { http2: true as const } : {}),
-    https: {
-      ...tlsOptions,
-      ...certificate,
-      ...timeouts,
-      allowHTTP1: true,
-      maxHeaderSize,
-      settings: http2Settings,
-      ...resetLimit,
-      requireHostHeader: false,
-    },
-    loggerInstance: log,
-    // Fastify would log a warning with all its options for a method that Node does not list.
-    childLoggerFactory: (
-      logger: Logger,
-      bindings: Bindings,
-      loggerOptions: object,
-      { method = '' }: FastifyRequest['raw'],
-    ) => logger.child(bindings, METHODS.includes(method) ? loggerOptions : { level: 'silent' }),
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
-    // `readBody` parses bodies, and responses are bytes already. Set, so that Fastify does not load its own compilers.
-    schemaController: {
-      compilersFactory: {
-        buildValidator: () => () => () => true,
-        buildSerializer: () => () => (data: unknown) => data,
-      },
-    },
-    trustProxy: trustedProxies.length ? [...trustedProxies] : false,
-    genReqId: getRequestId,
-    requestTimeout: timeouts.requestTimeout,
-    connectionTimeout: 60_000,
-    keepAliveTimeout: 65_000,
-    forceCloseConnections: 'idle',
-    return503OnClosing: false,
-    // `parseQuery` parses queries, and `pathParams` validates identifiers.
-    routerOptions: {
-      ignoreTrailingSlash: true,
-      maxParamLength: Number.MAX_SAFE_INTEGER,
-      querystringParser: (text: string) => text as never,
-    },
-    clientErrorHandler: rejectMalformedRequest(publicUrl, logRejection),
-    // Fastify's router rejects a malformed path before any hook runs.
-    frameworkErrors: (_: unknown, request: FastifyRequest, reply: FastifyReply) =>
-      sendProblem(
-        checkRequestLimits(request) ?? new ApiError('invalid_parameter', 'The path must be percent-encoded UTF-8.'),
-        request,
-        reply,
-      ),
-  } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance
-
+  const server = createFastify(options, sendProblem, logRejection)
   shareTurns(server.server)
   Object.assign(server.server, timeouts).on('checkExpectation', rejectExpectation(publicUrl, logRejection))
   const methodsByPath = collectMethods(server)
@@ -159,6 +109,67 @@ export async function buildServer(options: ServerOptions): Promise<BuiltServer> 
     countUnroutedRequest(appContext, request, reply),
   )
   return { server, clientMemory }
+}
+
+/** Sends an error response. */
+type SendProblem = (error: ApiError, request: FastifyRequest, reply: FastifyReply) => FastifyReply
+
+/** Creates the HTTPS server without routes. */
+function createFastify(
+  { log, certificate, http2, trustedProxies, publicUrl }: ServerOptions,
+  sendProblem: SendProblem,
+  logRejection: LogRejection,
+) {
+  return Fastify({
+    ...(http2 ? { http2: true as const } : {}),
+    https: {
+      ...tlsOptions,
+      ...certificate,
+      ...timeouts,
+      allowHTTP1: true,
+      maxHeaderSize,
+      settings: http2Settings,
+      ...resetLimit,
+      requireHostHeader: false,
+    },
+    loggerInstance: log,
+    // Fastify would log a warning with all its options for a method that Node does not list.
+    childLoggerFactory: (
+      logger: Logger,
+      bindings: Bindings,
+      loggerOptions: object,
+      { method = '' }: FastifyRequest['raw'],
+    ) => logger.child(bindings, METHODS.includes(method) ? loggerOptions : { level: 'silent' }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    // `readBody` parses bodies, and responses are bytes already. Set, so that Fastify does not load its own compilers.
+    schemaController: {
+      compilersFactory: {
+        buildValidator: () => () => () => true,
+        buildSerializer: () => () => (data: unknown) => data,
+      },
+    },
+    trustProxy: trustedProxies.length ? [...trustedProxies] : false,
+    genReqId: getRequestId,
+    requestTimeout: timeouts.requestTimeout,
+    connectionTimeout: 60_000,
+    keepAliveTimeout: 65_000,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    // `parseQuery` parses queries, and `readPathParams` validates identifiers.
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      maxParamLength: Number.MAX_SAFE_INTEGER,
+      querystringParser: (text: string) => text as never,
+    },
+    clientErrorHandler: rejectMalformedRequest(publicUrl, logRejection),
+    // Fastify's router rejects a malformed path before any hook runs.
+    frameworkErrors: (_: unknown, request: FastifyRequest, reply: FastifyReply) =>
+      sendProblem(
+        checkRequestLimits(request) ?? new ApiError('invalid_parameter', 'The path must be percent-encoded UTF-8.'),
+        request,
+        reply,
+      ),
+  } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance
 }
 
 /** Milliseconds. Also set on the server itself, because an HTTP/2 server accepts no options for its HTTP/1.1 connections. */

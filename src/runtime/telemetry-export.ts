@@ -66,12 +66,12 @@ export async function startTelemetryExport(config: Config, log: Logger): Promise
 
 async function startLogExport(collector: Collector, log: Logger) {
   const { createLogExporter } = await import('../telemetry/log-exporter.ts')
-  const own = createLogExporter({ ...collector, onChange: logDelivery(log, 'log') })
-  const end = forwardLogLines(own.record)
-  logCounter = own
+  const exporter = createLogExporter({ ...collector, onChange: logDelivery(log, 'log') })
+  const end = forwardLogLines(exporter.record)
+  logCounter = exporter
   return async () => {
     end()
-    await own.close(flushTimeoutMs)
+    await exporter.close(flushTimeoutMs)
   }
 }
 
@@ -81,24 +81,24 @@ export async function startMetricPush(config: Config, log: Logger, collect: () =
   if (!collector || config.otelMetricsExporter !== 'otlp') return
   const { startMetricExport } = await import('../telemetry/metric-exporter.ts')
   const intervalMs = config.otelMetricExportInterval
-  const own = startMetricExport({ ...collector, collect, intervalMs, onChange: logDelivery(log, 'metric') })
-  return () => own.close(flushTimeoutMs)
+  const exporter = startMetricExport({ ...collector, collect, intervalMs, onChange: logDelivery(log, 'metric') })
+  return () => exporter.close(flushTimeoutMs)
 }
 
 async function startTracing(config: Config, collector: Collector, log: Logger): Promise<() => Promise<void>> {
   const { createExporter } = await import('../telemetry/exporter.ts')
-  const own = createExporter({
+  const exporter = createExporter({
     ...collector,
     url: `${collector.url}/v1/traces`,
     onChange: logDelivery(log, 'trace'),
   })
   const end = recordSpans({
     sampler: createSampler(config.otelTracesSampler, config.otelTracesSamplerArg),
-    record: own.record,
+    record: exporter.record,
   })
-  spanCounter = own
+  spanCounter = exporter
   return async () => {
     end()
-    await own.close(flushTimeoutMs)
+    await exporter.close(flushTimeoutMs)
   }
 }

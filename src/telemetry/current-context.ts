@@ -10,19 +10,19 @@ export interface Context {
   /** The timeline of the request. */
   timeline: Timeline | undefined
   /** The current position in the trace. */
-  place: SpanContext | undefined
+  spanContext: SpanContext | undefined
 }
 
 // One storage for both, because each storage has a cost for every request, traced or not.
 const current = new AsyncLocalStorage<Context>()
 
-const emptyContext: Context = { timeline: undefined, place: undefined }
+const emptyContext: Context = { timeline: undefined, spanContext: undefined }
 
 /** Returns the context of the running operation. */
 export const getCurrentContext = (): Context => current.getStore() ?? emptyContext
 
 /** Runs `work`, and everything it starts, in a context. */
-export const runWithContext = <T>(around: Context, work: () => T): T => current.run(around, work)
+export const runWithContext = <T>(context: Context, work: () => T): T => current.run(context, work)
 
 /** Runs `work` as a child span of the current context. */
 export async function runInSpan<T>(
@@ -32,10 +32,10 @@ export async function runInSpan<T>(
   work: (span: Span | undefined) => Promise<T>,
 ): Promise<T> {
   const context = getCurrentContext()
-  const span = startChildSpan(context.place, name, kind, attributes)
+  const span = startChildSpan(context.spanContext, name, kind, attributes)
   if (!span) return work(undefined)
   try {
-    const result = await runWithContext({ ...context, place: span }, () => work(span))
+    const result = await runWithContext({ ...context, spanContext: span }, () => work(span))
     endSpan(span)
     return result
   } catch (error) {
@@ -46,6 +46,6 @@ export async function runInSpan<T>(
 
 /** Returns the `traceparent` of the current context, for another system or a later job. */
 export function getTraceparent(): string | undefined {
-  const { place } = getCurrentContext()
-  return place && formatTraceparent(place)
+  const { spanContext } = getCurrentContext()
+  return spanContext && formatTraceparent(spanContext)
 }

@@ -14,16 +14,23 @@ interface MetricExporterOptions extends Collector {
 }
 
 /** Pushes the metrics to an OTLP collector at an interval, and once more at the end. If an attempt fails, the next one has newer values. */
-export function startMetricExport({ collect, intervalMs, onChange, resource, version, ...at }: MetricExporterOptions) {
-  const exporter = createMetricsExporter(at)
+export function startMetricExport({
+  collect,
+  intervalMs,
+  onChange,
+  resource,
+  version,
+  ...options
+}: MetricExporterOptions) {
+  const exporter = createMetricsExporter(options)
   const startedAt = Date.now()
-  const described = resourceFromAttributes(resource, { schemaUrl })
+  const processResource = resourceFromAttributes(resource, { schemaUrl })
   let isDelivered = true
 
   async function push() {
     const metrics = toMetrics(await collect(), startedAt, Date.now())
     const scopeMetrics = [{ scope: { name: 'tillbridge', version }, metrics }]
-    const { wasSent, reason } = await sendOnce(exporter, { resource: described, scopeMetrics })
+    const { wasSent, reason } = await sendOnce(exporter, { resource: processResource, scopeMetrics })
     if (wasSent !== isDelivered) onChange(wasSent, reason)
     isDelivered = wasSent
   }
@@ -85,12 +92,12 @@ type Times = Pick<MetricData['dataPoints'][number], 'startTime' | 'endTime'>
 function toHistograms(name: string, parts: readonly Sample[], times: Times) {
   const withoutBound = ({ le: _, ...labels }: Readonly<Record<string, string>>) => labels
   const series = Map.groupBy(parts, ({ labels }) => JSON.stringify(Object.entries(withoutBound(labels)).sort()))
-  return [...series.values()].map(some => {
-    const find = (ending: string) => some.find(part => part.name === `${name}${ending}`)?.value ?? 0
-    const buckets = some.filter(part => part.name === `${name}_bucket`)
+  return [...series.values()].map(samples => {
+    const find = (ending: string) => samples.find(sample => sample.name === `${name}${ending}`)?.value ?? 0
+    const buckets = samples.filter(sample => sample.name === `${name}_bucket`)
     const boundaries = buckets.map(({ labels }) => Number(labels.le)).filter(Number.isFinite)
     const counts = buckets.map((bucket, i) => bucket.value - (buckets[i - 1]?.value ?? 0))
     const value = { buckets: { boundaries, counts }, sum: find('_sum'), count: find('_count') }
-    return { ...times, attributes: withoutBound(some[0]?.labels ?? {}), value }
+    return { ...times, attributes: withoutBound(samples[0]?.labels ?? {}), value }
   })
 }

@@ -86,11 +86,11 @@ export const getMetricName = ({ name, type }: Sample) =>
 /** Formats samples for Prometheus, grouped by metric. */
 export function formatExposition(samples: readonly Sample[]): string {
   return [...Map.groupBy(samples, getMetricName)]
-    .map(([metric, some]) =>
+    .map(([metric, metricSamples]) =>
       [
-        `# HELP ${metric} ${some[0]?.help}`,
-        `# TYPE ${metric} ${some[0]?.type}`,
-        ...some.map(sample => `${sample.name}${formatLabels(sample)} ${sample.value}`),
+        `# HELP ${metric} ${metricSamples[0]?.help}`,
+        `# TYPE ${metric} ${metricSamples[0]?.type}`,
+        ...metricSamples.map(sample => `${sample.name}${formatLabels(sample)} ${sample.value}`),
         '',
       ].join('\n'),
     )

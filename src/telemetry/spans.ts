@@ -43,7 +43,7 @@ export function recordSpans(to: Tracing): () => void {
   }
 }
 
-const isSpan = (place: SpanContext): place is Span => 'childCount' in place
+const isSpan = (position: SpanContext): position is Span => 'childCount' in position
 
 /**
  * Starts a trace, or continues the trace of `parent`. Returns a span if the trace is recorded, otherwise a position, so that outgoing calls
@@ -64,15 +64,15 @@ export function startRootSpan(
 
 /** Starts a child span. Returns undefined if the parent is not recorded, has ended or has too many child spans. */
 export function startChildSpan(
-  place: SpanContext | undefined,
+  position: SpanContext | undefined,
   name: string,
   kind: SpanKind,
   attributes: Attributes,
   beganAt = performance.now(),
 ): Span | undefined {
-  if (!tracing || !place?.isSampled || !isSpan(place) || place.endedAt !== undefined) return
-  if (++place.childCount > maxChildren) return
-  return createSpan(name, kind, attributes, place.traceId, place.spanId, beganAt)
+  if (!tracing || !position?.isSampled || !isSpan(position) || position.endedAt !== undefined) return
+  if (++position.childCount > maxChildren) return
+  return createSpan(name, kind, attributes, position.traceId, position.spanId, beganAt)
 }
 
 const createSpan = (
@@ -98,8 +98,8 @@ const createSpan = (
 })
 
 /** Ends the span at a position and records it. Further calls have no effect. */
-export function endSpan(place: SpanContext | undefined, errorType?: string, endedAt = performance.now()) {
-  const span = findSpan(place)
+export function endSpan(position: SpanContext | undefined, errorType?: string, endedAt = performance.now()) {
+  const span = findSpan(position)
   if (!span || span.endedAt !== undefined) return
   span.endedAt = endedAt
   span.errorType = errorType
@@ -108,8 +108,8 @@ export function endSpan(place: SpanContext | undefined, errorType?: string, ende
 }
 
 /** Returns the span at a position. Returns undefined if it is not recorded. */
-export const findSpan = (place: SpanContext | undefined): Span | undefined =>
-  place && isSpan(place) ? place : undefined
+export const findSpan = (position: SpanContext | undefined): Span | undefined =>
+  position && isSpan(position) ? position : undefined
 
 /** Adds attributes to a span. */
 export function setAttributes(span: Span | undefined, attributes: Attributes) {

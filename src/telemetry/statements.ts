@@ -46,9 +46,9 @@ export async function observeStatement<T>(
   execute: () => Promise<T>,
 ): Promise<T> {
   const { operation, summary, attributes } = summarize(text)
-  const { timeline, place } = getCurrentContext()
+  const { timeline, spanContext } = getCurrentContext()
   const began = performance.now()
-  const span = startChildSpan(place, summary, 'client', attributes, began)
+  const span = startChildSpan(spanContext, summary, 'client', attributes, began)
   if (span) setAttributes(span, getServer())
   let errorType: string | undefined
   try {

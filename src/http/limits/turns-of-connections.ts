@@ -4,17 +4,17 @@ import type { TLSSocket } from 'node:tls'
 import { createSource, createTurns, type Source, type Turns } from '../../concurrency/turns.ts'
 
 /**
- * Shares the event loop between connections. A client can send thousands of requests in one packet, hundreds of clients can send large bodies,
- * and each new connection needs a handshake. All three start in the turns of `concurrency/turns.ts`, and so do sessions of HTTP/2: a new one
- * handles at once what its client has sent until then.
+ * Shares the event loop between connections. A client can send thousands of requests in one packet, hundreds of clients can send large
+ * bodies, and each new connection needs a handshake. All three start in turns, the time slices of `concurrency/turns.ts`. So do HTTP/2
+ * sessions: a new one handles at once what its client has sent until then.
  */
 
 /** Bytes that the HTTP/1.1 parser receives at a time. The shortest pipelined requests fit about 70 times. */
 const pieceBytes = 2_048
 
 /**
- * HTTP/2: the concurrent requests of one connection, and the requests that its client can cancel at once. A client with a thousand requests
- * would delay all others, and ending a request costs the server more than the client.
+ * HTTP/2: the maximum of concurrent requests per connection, and of requests that a client can cancel at once. A client with a thousand
+ * requests would delay all others, and ending a request costs the server more than the client.
  */
 export const maxStreams = 100
 
@@ -36,7 +36,7 @@ export function shareTurns(server: Server) {
       if (!isClosed(request)) startExchange(...exchange)
     })
   })
-  /** Passes a connection on in a turn. Its next listeners would handle errors. */
+  /** Calls `start` in a turn. `start` adds listeners for errors, so until then, errors of the connection are ignored. */
   const runWithConnection = (socket: Socket, start: (socket: Socket) => void) => {
     const ignore = () => {}
     socket.on('error', ignore)

@@ -12,8 +12,8 @@ declare module 'fastify' {
 }
 
 /**
- * Returns the log fields of a request, with the names of OpenTelemetry's semantic conventions if there is one. Path, query and headers are left
- * out, because they can have personal data.
+ * Returns the log fields of a request. Fields that OpenTelemetry's semantic conventions define have their names. Path, query and headers
+ * are left out, because they can have personal data.
  */
 export const getLogFields = (request: FastifyRequest) => ({
   'client.address': request.ip,
@@ -22,8 +22,8 @@ export const getLogFields = (request: FastifyRequest) => ({
   service: request.assignment?.service.name,
   account: request.username,
   apiKey: request.assignment?.apiKey?.name,
-  trace_id: request.executionContext?.place?.traceId,
-  span_id: request.executionContext?.place?.spanId,
+  trace_id: request.executionContext?.spanContext?.traceId,
+  span_id: request.executionContext?.spanContext?.spanId,
 })
 
 /** Errors that can mean a stolen or guessed password, or one that was sent in the clear. */

@@ -25,6 +25,26 @@ function createServiceLabel(maxServices: number) {
   }
 }
 
+/** Measures the delay of the event loop. Returns a function that returns its percentiles since the last call. */
+function measureEventLoop(server: FastifyInstance): () => Sample[] {
+  const delay = monitorEventLoopDelay({ resolution: resolutionMs })
+  delay.enable()
+  server.addHook('onClose', async () => void delay.disable())
+  // The monitor reports how long a timer took, which includes its resolution.
+  const toSeconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - resolutionMs) / 1e3
+  const createDelaySample = (percentile: string, value: number) =>
+    createSample('tillbridge_event_loop_delay_seconds', { percentile }, toSeconds(value))
+  return () => {
+    const samples = [
+      createDelaySample('50', delay.percentile(50)),
+      createDelaySample('99', delay.percentile(99)),
+      createDelaySample('100', delay.max),
+    ]
+    delay.reset()
+    return samples
+  }
+}
+
 /**
  * Measures requests by route, method and status, and by service if `maxServices` isn't 0. Labels are the registered routes, because callers
  * can invent any number of paths. Returns a function that returns the current samples.
@@ -38,9 +58,7 @@ export function measureRequests(server: FastifyInstance, maxServices: number): (
   const routeDurations = createHistogram('tillbridge_http_request_duration_seconds')
   const conventionDurations = createHistogram('http_server_request_duration_seconds')
   const active = new Map<string, number>()
-  const delay = monitorEventLoopDelay({ resolution: resolutionMs })
-  delay.enable()
-  server.addHook('onClose', async () => void delay.disable())
+  const readLoopDelays = measureEventLoop(server)
   server.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const method = getMethodLabel(request, '_OTHER')
     const add = (change: number) => active.set(method, (active.get(method) ?? 0) + change)
@@ -54,12 +72,15 @@ export function measureRequests(server: FastifyInstance, maxServices: number): (
     const status = String(reply.statusCode)
     const service = getServiceLabel(request)
     const key = `${method} ${route}`
-    const ownKey = `${key} ${service?.service}`
-    const count = responses.get(`${ownKey} ${status}`) ?? { labels: { route, method, status, ...service }, count: 0 }
-    responses.set(`${ownKey} ${status}`, count)
-    count.count++
+    const serviceKey = `${key} ${service?.service}`
+    const response = responses.get(`${serviceKey} ${status}`) ?? {
+      labels: { route, method, status, ...service },
+      count: 0,
+    }
+    responses.set(`${serviceKey} ${status}`, response)
+    response.count++
     const seconds = reply.elapsedTime / 1_000
-    routeDurations.observe(ownKey, seconds, () => ({ route, method, ...service }))
+    routeDurations.observe(serviceKey, seconds, () => ({ route, method, ...service }))
     const errorType = reply.statusCode >= 500 ? (request.errorCode ?? status) : undefined
     conventionDurations.observe(`${key} ${status} ${errorType}`, seconds, () => ({
       http_request_method: getMethodLabel(request, '_OTHER'),
@@ -72,16 +93,6 @@ export function measureRequests(server: FastifyInstance, maxServices: number): (
   })
 
   return () => {
-    // The monitor reports how long a timer took, which includes its resolution.
-    const toSeconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - resolutionMs) / 1e3
-    const createLoopSample = (percentile: string, value: number) =>
-      createSample('tillbridge_event_loop_delay_seconds', { percentile }, toSeconds(value))
-    const loops = [
-      createLoopSample('50', delay.percentile(50)),
-      createLoopSample('99', delay.percentile(99)),
-      createLoopSample('100', delay.max),
-    ]
-    delay.reset()
     return [
       ...[...responses.values()].map(({ labels, count }) =>
         createSample('tillbridge_http_requests_total', labels, count),
@@ -92,7 +103,7 @@ export function measureRequests(server: FastifyInstance, maxServices: number): (
         createSample('http_server_active_requests', { http_request_method: method, url_scheme: 'https' }, count),
       ),
       createSample('tillbridge_requests_unlogged_total', {}, droppedLogs.requests),
-      ...loops,
+      ...readLoopDelays(),
       createSample('tillbridge_resident_memory_bytes', {}, process.memoryUsage.rss()),
     ]
   }

@@ -65,7 +65,7 @@ export function writeRequestLog(server: FastifyInstance, { db, keys, log }: { db
 function createShardLog(db: Db, log: Logger) {
   let pending: Block[] = []
   let pendingCount = 0
-  /** The blocks of the current second that accept entries, by service ID. */
+  /** The blocks that accept entries, by service ID. A block has the entries of one service in one second. */
   let open = new Map<number, Block>()
   let second = 0
   /** The last day that has a partition. */
@@ -88,7 +88,7 @@ function createShardLog(db: Db, log: Logger) {
       pendingCount -= blocks.reduce((sum, block) => sum + block.count, 0)
       isUnavailable = false
     } catch (error) {
-      // The partition can be missing: create it again.
+      // The partition may be missing: create it again at the next attempt.
       openedDay = ''
       if (!isUnavailable) log.warn({ err: error, waiting: pendingCount }, 'writing the request log failed, will retry')
       isUnavailable = true

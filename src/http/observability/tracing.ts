@@ -20,8 +20,8 @@ const https = { 'url.scheme': 'https' }
 export function traceRequests(server: FastifyInstance) {
   server.decorateRequest('executionContext', undefined)
   server.addHook('onRequest', (request, _, done) => {
-    const place = startRootSpan(request.method, 'server', https, parseTraceparent(request.headers.traceparent))
-    request.executionContext = { requestId: request.id, timeline: createTimeline(), place }
+    const spanContext = startRootSpan(request.method, 'server', https, parseTraceparent(request.headers.traceparent))
+    request.executionContext = { requestId: request.id, timeline: createTimeline(), spanContext }
     runWithContext(request.executionContext, done)
   })
   // The bytes of a body arrive outside the execution context of the request, so it is entered again.
@@ -29,7 +29,7 @@ export function traceRequests(server: FastifyInstance) {
     request.executionContext ? runWithContext(request.executionContext, done) : done(),
   )
   server.addHook('onResponse', (request, { statusCode }, done) => {
-    const span = findSpan(request.executionContext?.place)
+    const span = findSpan(request.executionContext?.spanContext)
     if (span) {
       const route = request.routeOptions.url
       if (route !== undefined) span.name = `${request.method} ${route}`
