@@ -16,7 +16,7 @@ import { buildExampleProblem } from '../../src/http/openapi/errors.ts'
 import { getErrors } from '../../src/http/openapi/operations.ts'
 import { buildExamplePath } from '../../src/http/openapi/parameters.ts'
 import { maxHeaderBytes, maxHeaders, maxUrlLength } from '../../src/http/protocol/request-limits.ts'
-import { isOfConsole, type Operation, type Tag, tagDescriptions } from '../../src/http/routing/operation.ts'
+import { isConsoleOperation, type Operation, type Tag, tagDescriptions } from '../../src/http/routing/operation.ts'
 import { maxFileBytes } from '../../src/http/routing/uploads.ts'
 import { routes } from '../../src/resources/resources.ts'
 
@@ -36,7 +36,7 @@ const isRetryable = (name: ErrorCode) =>
 
 /** Returns the page of the errors: for each status a table of its codes, then for each code an example and the requests that return it. */
 export function buildErrorsPage() {
-  const operations = routes.map(({ operation }) => operation).filter(operation => !isOfConsole(operation))
+  const operations = routes.map(({ operation }) => operation).filter(operation => !isConsoleOperation(operation))
   const byStatus = Map.groupBy(Object.keys(errorCodes) as ErrorCode[], name => errorCodes[name].status)
   const sections = [...byStatus]
     .sort(([a], [b]) => a - b)
@@ -176,7 +176,7 @@ export function buildPermissionsPage() {
   const sections = (Object.keys(tagDescriptions) as Tag[]).flatMap(tag => {
     const rows = routes
       .map(({ operation }) => operation)
-      .filter(operation => operation.tag === tag && !isOfConsole(operation))
+      .filter(operation => operation.tag === tag && !isConsoleOperation(operation))
       .map(({ summary, method, path, role, scope }) => [
         summary,
         formatRequest({ method, path }),

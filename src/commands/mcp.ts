@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Role } from '../domain/accounts.ts'
 import type { ApiKeyInUse } from '../domain/api-keys.ts'
-import { isOfConsole } from '../http/routing/operation.ts'
+import { isConsoleOperation } from '../http/routing/operation.ts'
 import { routes } from '../resources/resources.ts'
 import type { Command } from './terminal/command.ts'
 import { readSecret } from './terminal/secret.ts'
@@ -50,7 +50,7 @@ export const buildMcpCommand = (program: Command) =>
       ])
       // Confirmations are valid in this process only.
       const key = randomBytes(32)
-      const operations = routes.map(({ operation }) => operation).filter(operation => !isOfConsole(operation))
+      const operations = routes.map(({ operation }) => operation).filter(operation => !isConsoleOperation(operation))
       serveStdio(() =>
         createToolServer({ operations, role, apiKey: usedKey ?? undefined, caller: [service, username], key, send }),
       )

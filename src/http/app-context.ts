@@ -34,6 +34,7 @@ export interface AppContext extends TransactionContext {
   sessions: Sessions
   /** The identity provider with which people sign in to the console. */
   identityProvider?: IdentityProvider
+  /** Counts a request of an account. Returns undefined if the service has no limit for this policy. */
   rate: (service: Service, username: string, policy: Policy) => Rate | undefined
   backOffice: (service: Service) => BackOffice
   /** Returns the driver of a service, as far as requests need it. */

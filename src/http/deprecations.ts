@@ -33,8 +33,8 @@ export const listDeprecations = (operations: readonly DeprecatableOperation[]): 
 const writeIntervalMs = 2_000
 
 /**
- * Adds `Deprecation` (RFC 9745) and `Sunset` (RFC 8594) to the responses of deprecated operations, and counts the requests of each account.
- * One statement writes the counts of two seconds. A process that is killed loses them.
+ * Adds `Deprecation` (RFC 9745) and `Sunset` (RFC 8594) to the responses of deprecated operations, and counts their requests by account.
+ * One statement writes the counts of two seconds. A process that is killed loses the counts that aren't written yet.
  */
 export function announceDeprecations(
   server: FastifyInstance,

@@ -40,6 +40,7 @@ function toNetwork(text: string): string | undefined {
   if (isIP(text) === 4) return text
   if (isIP(text) !== 6 || text.includes('%')) return
   const address = new URL(`https://[${text}]`).hostname.slice(1, -1)
+  // An IPv4 address that is written as an IPv6 address.
   const [, high, low] = /^::ffff:([\da-f]+):([\da-f]+)$/.exec(address) ?? []
   if (high !== undefined && low !== undefined)
     return [high, low].flatMap(group => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]).join('.')

@@ -8,7 +8,7 @@ import { readJson } from './json.ts'
 import { normalizeBody } from './normalize.ts'
 import { maxErrors, validateBody } from './validate.ts'
 
-/** The size of a body in bytes. */
+/** The maximum size of a body in bytes. */
 export const maxBodyBytes = 256 * 1024
 
 /** The body of a write that needs no fields. */
@@ -64,6 +64,7 @@ function requireJson({ headers }: FastifyRequest) {
 
 interface BodyRules<B extends TSchema> {
   body: B
+  /** False: empty strings in optional fields become null. */
   keepsEmptyTexts: boolean
   /** Returns the errors of rules that the schema can't express. Called if the types are right but the body has other errors. */
   checkRules?: ((body: Static<B>, service: Service) => FieldError[]) | undefined
@@ -73,7 +74,7 @@ interface BodyContext {
   /** Errors of the request outside its body. */
   otherErrors?: readonly FieldError[]
   /** Loads the record that the write changes. Called if the body has errors, because unchanged fields are not validated. */
-  stored?(): Promise<{ record: string } | undefined>
+  loadStored?(): Promise<{ record: string } | undefined>
 }
 
 /** Parses and validates a body. Throws all errors of the request at once, `invalid_body` first, at most 100. */
@@ -81,7 +82,7 @@ export async function readBody<B extends TSchema>(
   { body: schema, keepsEmptyTexts, checkRules }: BodyRules<B>,
   request: FastifyRequest,
   service: Service,
-  { otherErrors = [], stored }: BodyContext = {},
+  { otherErrors = [], loadStored }: BodyContext = {},
 ): Promise<Static<B>> {
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
   // A body with the content type of a file is a stream of unknown length (routing/uploads.ts).
@@ -90,9 +91,9 @@ export async function readBody<B extends TSchema>(
   const parsed = isEmptyBody(schema) && bytes.length === 0 ? {} : readJson(bytes)
   const value = keepsEmptyTexts ? parsed : normalizeBody(schema, parsed)
   const schemaErrors = validateBody(schema, value, service.settings)
-  const { record } = (schemaErrors.length && (await stored?.())) || {}
+  const { record } = (schemaErrors.length && (await loadStored?.())) || {}
   const errors = record === undefined ? schemaErrors : omitUnchanged(schemaErrors, value, JSON.parse(record))
-  // An error of a list itself is its length. Entries of a list that is too long can have any type.
+  // If the pointer of an error leads to a list, the list is too long. Its entries are not validated, so they can have any type.
   const hasDocumentedTypes = errors.every(
     ({ code, pointer = '' }) => code !== 'invalid_body' && !Array.isArray(getValue(value, pointer)),
   )

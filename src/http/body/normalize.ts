@@ -24,7 +24,7 @@ export const normalizeBody = (schema: TSchema, body: unknown) => normalize(schem
 
 function normalize({ anyOf = [], ...schema }: Schema, value: unknown): unknown {
   const choices = [schema, ...anyOf]
-  if (typeof value === 'string') return choices.some(isPlain) ? toPlainCharacters(value) : value
+  if (typeof value === 'string') return choices.some(hasPlainFormat) ? toPlainCharacters(value) : value
   const structure = choices.find(choice => choice.properties || choice.items) ?? schema
   const { properties, required = [], items } = structure
   if (Array.isArray(value))
@@ -39,5 +39,5 @@ function normalize({ anyOf = [], ...schema }: Schema, value: unknown): unknown {
   )
 }
 
-const isPlain = ({ format = '' }: Schema) => plainFormats.has(format)
+const hasPlainFormat = ({ format = '' }: Schema) => plainFormats.has(format)
 const isNullable = ({ anyOf = [] }: Schema) => anyOf.some(({ type }) => type === 'null')

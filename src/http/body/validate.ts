@@ -68,8 +68,8 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
   }
   const formatExample = ({ examples: [example] = [], format }: Schema) => {
     if (example === undefined || typeof example === 'object') return ''
-    const fitting = format === 'money' ? formatAmountExample(context.currency, String(example)) : example
-    return `, for example ${JSON.stringify(fitting)}`
+    const formatted = format === 'money' ? formatAmountExample(context.currency, String(example)) : example
+    return `, for example ${JSON.stringify(formatted)}`
   }
 
   function validate(subschema: Schema, value: unknown, at: string, name = getFieldName(at)): void {
@@ -103,10 +103,10 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
   }
 
   function validateObject({ properties = {}, patternProperties, required = [] }: Schema, value: object, at: string) {
-    const any = patternProperties && Object.values(patternProperties)[0]
+    const schemaOfAnyName = patternProperties && Object.values(patternProperties)[0]
     for (const [name, member] of Object.entries(value)) {
       if ((counts.invalid_body ?? 0) >= maxErrors) return
-      const property = Object.hasOwn(properties, name) ? properties[name] : any
+      const property = Object.hasOwn(properties, name) ? properties[name] : schemaOfAnyName
       const pointer = `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
       if (property) validate(property, member, pointer)
       else

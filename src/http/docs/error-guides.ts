@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../errors/api-error.ts'
 
-/** The guides of the documentation with the errors that they explain. Any other error is explained by the last one. */
+/** The guides of the documentation with the errors that they explain. `generalGuide` explains all other errors. */
 const guides: readonly { path: string; title: string; codes: readonly ErrorCode[] }[] = [
   {
     path: 'shop/authentication',
@@ -85,8 +85,8 @@ const guides: readonly { path: string; title: string; codes: readonly ErrorCode[
   },
 ]
 
-const general = { path: 'shop/errors-and-retries', title: 'Handle errors and retries' }
+const generalGuide = { path: 'shop/errors-and-retries', title: 'Handle errors and retries' }
 
 /** Returns the guide that explains an error: its address below `/docs/` and its title. */
 export const findErrorGuide = (code: ErrorCode): { path: string; title: string } =>
-  guides.find(({ codes }) => codes.includes(code)) ?? general
+  guides.find(({ codes }) => codes.includes(code)) ?? generalGuide

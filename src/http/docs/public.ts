@@ -19,13 +19,13 @@ import { sendCompressedFile, toCompressedFile } from './compressed-file.ts'
 import { redirectTrailingSlash, registerDocsPages } from './docs.ts'
 import { buildErrorPageHeaders, renderErrorPage } from './error-page.ts'
 
-const row = /^\| (\d{4}-\d{2}-\d{2}) \| (ADDED|FIXED|BREAKING|ANNOUNCEMENT) \| (.+) \|$/
+const entryRow = /^\| (\d{4}-\d{2}-\d{2}) \| (ADDED|FIXED|BREAKING|ANNOUNCEMENT) \| (.+) \|$/
 
 /** The entries of CHANGELOG.md, newest first. */
 export const changelog = readFileSync(new URL('../../../CHANGELOG.md', import.meta.url), 'utf8')
   .split('\n')
   .flatMap(line => {
-    const [, date, category, change] = row.exec(line) ?? []
+    const [, date, category, change] = entryRow.exec(line) ?? []
     return date ? [{ date, category, change }] : []
   })
 
@@ -33,7 +33,7 @@ export const changelog = readFileSync(new URL('../../../CHANGELOG.md', import.me
 const maxCommitWaitSeconds = 5
 const jsonType = 'application/json; charset=utf-8'
 
-interface Public {
+interface PublicPageOptions {
   appContext: AppContext
   publicUrl: () => string
   ready: () => boolean
@@ -43,11 +43,21 @@ interface Public {
 export function registerPublicPages(
   server: FastifyInstance,
   operations: readonly Operation[],
-  { appContext, publicUrl, ready }: Public,
+  { appContext, publicUrl, ready }: PublicPageOptions,
 ) {
-  const sendJson = (reply: FastifyReply, text: string) => reply.type(jsonType).send(text)
-  const sendValue = (reply: FastifyReply, value: unknown) => sendJson(reply, JSON.stringify(value))
+  registerHealthPages(server, { appContext, ready })
+  registerOpenApiDocument(server, operations, publicUrl)
+  server.get('/changelog', (_, reply) => sendValue(reply, { data: changelog }))
+  registerErrorPages(server)
+  registerDocsPages(server, publicUrl)
+}
 
+const sendValue = (reply: FastifyReply, value: unknown) => reply.type(jsonType).send(JSON.stringify(value))
+
+function registerHealthPages(
+  server: FastifyInstance,
+  { appContext, ready }: Pick<PublicPageOptions, 'appContext' | 'ready'>,
+) {
   server.get('/health/live', (_, reply) => sendValue(reply, { data: { status: 'live' } }))
 
   server.get('/health/ready', async (_, reply) => {
@@ -66,7 +76,13 @@ export function registerPublicPages(
     const warning = correction ? { warning: describeCorrection(correction) } : {}
     return sendValue(reply, { data: { status: 'ready', writes, ...warning } })
   })
+}
 
+function registerOpenApiDocument(
+  server: FastifyInstance,
+  operations: readonly Operation[],
+  publicUrl: PublicPageOptions['publicUrl'],
+) {
   // Anyone can request the document, so it and each slice are built once for each URL.
   const documents = ttlCache({
     load: key => {
@@ -90,9 +106,9 @@ export function registerPublicPages(
     const file = await slices.get(JSON.stringify({ url: publicUrl(), view, tag, samples }))
     return sendCompressedFile(request, reply, file)
   })
+}
 
-  server.get('/changelog', (_, reply) => sendValue(reply, { data: changelog }))
-
+function registerErrorPages(server: FastifyInstance) {
   server.get('/errors', { onRequest: redirectTrailingSlash }, (_, reply) => reply.redirect('docs/reference/errors'))
   const errorHeaders = buildErrorPageHeaders()
   server.get<{ Params: { code: string } }>('/errors/:code', { onRequest: redirectTrailingSlash }, (request, reply) => {
@@ -104,8 +120,6 @@ export function registerPublicPages(
       .type(`text/${isMarkdown ? 'markdown' : 'html'}; charset=utf-8`)
       .send(isMarkdown ? renderErrorMarkdown(code as ErrorCode) : renderErrorPage(code as ErrorCode))
   })
-
-  registerDocsPages(server, publicUrl)
 }
 
 /** The next action of a program that received an error, with its meaning. */

@@ -103,8 +103,8 @@ async function buildSiteFile(path: string): Promise<CompressedFile | undefined> 
   const { pages } = contents
   const page = pages.find(candidate => candidate.path === path)
   if (page) return toFile('text/html; charset=utf-8', await renderPage(page, contents))
-  const source = pages.find(candidate => `${candidate.path || 'index'}.md` === path)
-  if (source) return toFile(markdown, source.source)
+  const markdownPage = pages.find(candidate => `${candidate.path || 'index'}.md` === path)
+  if (markdownPage) return toFile(markdown, markdownPage.source)
   const image = pages.some(candidate => candidate.source.includes(`${path})`)) && /^images\/[\w-]+\.png$/.test(path)
   return image ? toCompressedFile('image/png', readFileSync(new URL(`docs/${path}`, root))) : undefined
 }

@@ -17,8 +17,8 @@ export function createDocumentWriter(publicUrl: string, hasSamples: boolean) {
     const example = buildExample(schema, components)
     // A change of three fields says more than a change of all fields.
     const isChange = !resolve(schema, components).required?.length
-    const shown = isChange ? Object.fromEntries(Object.entries(example as object).slice(0, 3)) : example
-    return { 'application/json': { schema, example: shown } }
+    const shortExample = isChange ? Object.fromEntries(Object.entries(example as object).slice(0, 3)) : example
+    return { 'application/json': { schema, example: shortExample } }
   }
 
   return { write, components, errors, content: buildContent, json: buildJsonContent, body: buildBody, hasSamples }

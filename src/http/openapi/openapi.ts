@@ -30,18 +30,20 @@ export async function buildOpenApiDocument(
   // Schemas that other schemas refer to by name only.
   for (const schema of [Problem, ListMeta, Warning, Reference]) writer.write(schema)
 
-  const writeMethods = (sharing: readonly Operation[]) =>
-    Object.fromEntries(sharing.map(operation => [operation.method.toLowerCase(), writeOperation(writer, operation)]))
-  const written: Parameters<typeof shareParameters>[0] = {}
-  for (const [path, sharing] of Map.groupBy(operations, operation => toTemplate(operation.path))) {
+  const writeMethods = (pathOperations: readonly Operation[]) =>
+    Object.fromEntries(
+      pathOperations.map(operation => [operation.method.toLowerCase(), writeOperation(writer, operation)]),
+    )
+  const completePaths: Parameters<typeof shareParameters>[0] = {}
+  for (const [path, pathOperations] of Map.groupBy(operations, operation => toTemplate(operation.path))) {
     await pause()
-    written[path] = writeMethods(sharing)
+    completePaths[path] = writeMethods(pathOperations)
   }
-  for (const page of pages) written[page.path] = { get: writePage(writer, page) }
+  for (const page of pages) completePaths[page.path] = { get: writePage(writer, page) }
   await pause()
-  const { paths: writtenPaths, parameters } = shareParameters(written)
+  const { paths: pathsWithSharedParameters, parameters } = shareParameters(completePaths)
   await pause()
-  const { paths, responses } = shareResponses(writtenPaths)
+  const { paths, responses } = shareResponses(pathsWithSharedParameters)
   await pause()
   const webhooks = writeWebhooks(writer)
   const tags = new Set([...operations.map(({ tag }) => tag), pagesTag])

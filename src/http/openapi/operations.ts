@@ -73,9 +73,12 @@ const getBodyUse = ({ keepsEmptyTexts }: Operation): Use => (keepsEmptyTexts ? '
 function buildSampleRequest(writer: Writer, operation: Operation): SampleRequest | undefined {
   const { method, path, params, query, headers, body, role, tag, operationId, repeatable, media } = operation
   if (isForAdmins({ tags: [tag], ...(role !== undefined && { 'x-required-role': role }) })) return
-  const sent = [...(query.required ?? []), ...(sampleQueries[operationId] ?? [])]
+  const queryNames = [...(query.required ?? []), ...(sampleQueries[operationId] ?? [])]
   const search = new URLSearchParams(
-    sent.map(name => [name, String((query.properties[name] as { examples?: unknown[] } | undefined)?.examples?.[0])]),
+    queryNames.map(name => [
+      name,
+      String((query.properties[name] as { examples?: unknown[] } | undefined)?.examples?.[0]),
+    ]),
   )
   const ownHeaders = Object.entries(headers).flatMap(([name, { required = true, example }]) =>
     required && example !== undefined ? [[name, String(example)] as const] : [],
@@ -84,7 +87,7 @@ function buildSampleRequest(writer: Writer, operation: Operation): SampleRequest
     body && method !== 'DELETE' && !isEmptyBody(body) ? writer.body(body, getBodyUse(operation)) : undefined
   return {
     method,
-    path: buildExamplePath(path, params) + (sent.length ? `?${search}` : ''),
+    path: buildExamplePath(path, params) + (queryNames.length ? `?${search}` : ''),
     headers: Object.fromEntries(ownHeaders),
     ...(content && { body: content['application/json'].example }),
     isRepeatable: Boolean(repeatable),

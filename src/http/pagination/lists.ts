@@ -43,14 +43,14 @@ export const updatedAfterParameter = TimestampParameter(
   'Only records that changed later than this. Send the `asOf` of the previous list to receive all later changes.',
 )
 
-/** The paging parameters of every list. `withoutLimit` is the number of records on a page without `limit`. */
-export const buildPagingParameters = (withoutLimit = 100) => ({
+/** The paging parameters of every list. `defaultLimit` is the number of records on a page if the request has no `limit`. */
+export const buildPagingParameters = (defaultLimit = 100) => ({
   limit: Type.Optional(
     Type.Integer({
       description: 'The maximum number of records on a page.',
       minimum: 1,
       maximum: 100,
-      ...(withoutLimit === 100 ? { default: 100 } : {}),
+      ...(defaultLimit === 100 ? { default: 100 } : {}),
       examples: [100],
     }),
   ),
@@ -125,11 +125,11 @@ export interface PageResult {
   asOf?: string
 }
 
-/** Returns the requested page. Throws `errors` together with an error for a cursor that doesn't belong to this list. */
+/** Returns the limit and the start of the requested page. Throws `errors`, and an error if the cursor doesn't belong to this list. */
 export function toPageRequest(
   scope: CursorScope,
   { limit, after_cursor }: { limit: number | undefined; after_cursor: string | undefined },
-  withoutLimit: number,
+  defaultLimit: number,
   errors: FieldError[],
 ): PageRequest {
   const start = after_cursor === undefined ? undefined : readCursor(scope, after_cursor)
@@ -147,7 +147,7 @@ export function toPageRequest(
         '`after_cursor` was created before a restore or a time correction of the service. Start the list again without it.',
     })
   throwIfAny(errors)
-  return { limit: limit ?? (start ? 100 : withoutLimit), ...start }
+  return { limit: limit ?? (start ? 100 : defaultLimit), ...start }
 }
 
 /**

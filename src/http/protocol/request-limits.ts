@@ -9,15 +9,18 @@ export const maxHeaders = 100
 /** The limit of Node's parser, which counts the request line too. */
 export const maxHeaderSize = maxHeaderBytes + maxUrlLength + 2 * 1024
 
-/** Closes the connection if its bytes can be one request or two (request smuggling), or if the host or the version is ambiguous. */
-const close = { headers: { connection: 'close' } }
+/**
+ * Options of an error that also closes the connection. For requests whose host or version is ambiguous, and for bytes that could be one
+ * request or two (request smuggling).
+ */
+const closeConnection = { headers: { connection: 'close' } }
 
 /** Returns the first violated limit of a request, whatever its path. */
 export function checkRequestLimits({ protocol, url, raw }: FastifyRequest): ApiError | undefined {
   if (protocol !== 'https') return new ApiError('https_required')
   // Node's HTTP/1.1 parser also accepts the versions 0.9 and 2.0.
   if (!('stream' in raw) && raw.httpVersionMajor !== 1)
-    return new ApiError('malformed_request', 'The HTTP version must be 1.0 or 1.1.', close)
+    return new ApiError('malformed_request', 'The HTTP version must be 1.0 or 1.1.', closeConnection)
   if (url.length > maxUrlLength) return new ApiError('uri_too_long')
   if (hasTooLargeHeaders(raw)) return new ApiError('headers_too_large')
   return checkHost(raw) ?? checkSingleHeaders(raw)
@@ -38,7 +41,8 @@ function hasTooLargeHeaders({ rawHeaders }: IncomingMessage) {
 
 /** HTTP/1.1 requires exactly one `Host`. In HTTP/2 it is optional, but must match `:authority` (RFC 9113, section 8.3.1). */
 function checkHost({ httpVersion, headers: { host, ':authority': authority } }: IncomingMessage) {
-  if (httpVersion === '1.1' && !host) return new ApiError('malformed_request', 'The `Host` header is missing.', close)
+  if (httpVersion === '1.1' && !host)
+    return new ApiError('malformed_request', 'The `Host` header is missing.', closeConnection)
   if (host !== undefined && authority !== undefined && host.toLowerCase() !== String(authority).toLowerCase())
     return new ApiError('malformed_request', 'The `Host` header must match `:authority`.')
   return
@@ -64,7 +68,7 @@ function checkSingleHeaders({ rawHeaders }: IncomingMessage) {
       return new ApiError(
         'duplicate_header',
         `The header \`${name}\` can't be sent twice.`,
-        name === 'host' ? close : {},
+        name === 'host' ? closeConnection : {},
       )
     seen.add(name)
   }

@@ -100,7 +100,7 @@ export interface Operation {
 }
 
 /** True if only the console uses the operation. It is not part of the API. */
-export const isOfConsole = ({ path }: Pick<Operation, 'path'>) => path.startsWith('/console/')
+export const isConsoleOperation = ({ path }: Pick<Operation, 'path'>) => path.startsWith('/console/')
 
 /** An operation of a route, with the default role of its kind if its options name none. */
 export type RouteOperation = Operation & { role: Role }

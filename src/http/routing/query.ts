@@ -28,23 +28,23 @@ export function parseQuery<T extends TObject>(
   for (const name of new Set(sent.keys())) {
     const [value = '', ...more] = sent.getAll(name)
     const expected = Object.hasOwn(schemas, name) ? (schemas[name] as Schema) : undefined
-    if (undecodable.has(name)) errors.push(invalid(name, `\`${toPrintable(name)}\` ${unencoded}`))
+    if (undecodable.has(name)) errors.push(invalidParameter(name, `\`${toPrintable(name)}\` ${encodingRule}`))
     else if (!expected)
-      errors.push(invalid(name, `\`${toPrintable(name)}\` is not a known parameter${listNames(schemas)}.`))
+      errors.push(invalidParameter(name, `\`${toPrintable(name)}\` is not a known parameter${listNames(schemas)}.`))
     else if (more.length)
-      errors.push(invalid(name, `\`${name}\` can be sent only once; it was sent ${more.length + 1} times.`))
+      errors.push(invalidParameter(name, `\`${name}\` can be sent only once; it was sent ${more.length + 1} times.`))
     else {
-      const parsed = read(expected, value, timeZone)
+      const parsed = parseValue(expected, value, timeZone)
       if (parsed === undefined) errors.push(describeError(name, expected, value, timeZone))
       else query[name] = parsed
     }
   }
   const { required = [] } = schema as { required?: string[] }
-  for (const name of required) if (!sent.has(name)) errors.push(invalid(name, `\`${name}\` is required.`))
+  for (const name of required) if (!sent.has(name)) errors.push(invalidParameter(name, `\`${name}\` is required.`))
   return { query: query as Static<T>, sent, errors }
 }
 
-const unencoded = 'must be percent-encoded UTF-8. Write a `%` as `%25`.'
+const encodingRule = 'must be percent-encoded UTF-8. Write a `%` as `%25`.'
 
 /** Returns the names of parameters that aren't percent-encoded UTF-8 (RFC 3986, section 2.1). `URLSearchParams` would guess their text. */
 function findUndecodable(text: string): ReadonlySet<string> {
@@ -61,7 +61,8 @@ function isEncoded(text: string) {
   }
 }
 
-function read(schema: Schema, text: string, timeZone: string): unknown {
+/** Returns undefined if the text doesn't match the schema. */
+function parseValue(schema: Schema, text: string, timeZone: string): unknown {
   if (text === '' || text.length > (schema.maxLength ?? 4_000) || findForbidden(schema, text)) return
   if (schema.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : undefined
   if (schema.type === 'integer') {
@@ -76,7 +77,7 @@ function read(schema: Schema, text: string, timeZone: string): unknown {
 const findForbidden = ({ format }: Schema, text: string) =>
   format === 'multiline' ? findForbiddenCharacter(text, true) : findControl(text)
 
-/** Returns the text with a `+` instead of its last blank. */
+/** Returns the text with a `+` instead of its last space, which is what an unencoded `+` becomes in a URL. */
 function withLastBlankAsPlus(text: string) {
   const at = text.lastIndexOf(' ')
   return at < 0 ? text : `${text.slice(0, at)}+${text.slice(at + 1)}`
@@ -95,22 +96,23 @@ function describeError(name: string, schema: Schema, text: string, timeZone: str
   if (schema.format === 'cursor')
     return { parameter: name, code: 'invalid_cursor', detail: `\`${name}\` must be an \`endCursor\` of this list.` }
   if (schema.enum)
-    return invalid(name, `\`${name}\` must be one of ${schema.enum.map(word => `\`${word}\``).join(', ')}.`)
-  if (schema.type === 'boolean') return invalid(name, `\`${name}\` must be \`true\` or \`false\`.`)
+    return invalidParameter(name, `\`${name}\` must be one of ${schema.enum.map(word => `\`${word}\``).join(', ')}.`)
+  if (schema.type === 'boolean') return invalidParameter(name, `\`${name}\` must be \`true\` or \`false\`.`)
   if (schema.type === 'integer')
-    return invalid(name, `\`${name}\` must be an integer from ${schema.minimum} to ${schema.maximum}.`)
+    return invalidParameter(name, `\`${name}\` must be an integer from ${schema.minimum} to ${schema.maximum}.`)
   const forbidden = findForbidden(schema, text)
-  if (forbidden) return invalid(name, `\`${name}\` can't contain ${forbidden.name} (character ${forbidden.place}).`)
+  if (forbidden)
+    return invalidParameter(name, `\`${name}\` can't contain ${forbidden.name} (character ${forbidden.place}).`)
   const maxLength = schema.maxLength ?? 4_000
   if (schema.format === 'email' && text !== '' && text.length <= maxLength) {
     const wasPlus = isEmail(text.replaceAll(' ', '+'))
     const about = wasPlus ? 'has a space. Write `+` as `%2B` in a URL' : 'must be an email address'
-    return invalid(name, `\`${name}\` ${about}.`)
+    return invalidParameter(name, `\`${name}\` ${about}.`)
   }
-  return invalid(name, `\`${name}\` must have 1 to ${maxLength} characters; it has ${[...text].length}.`)
+  return invalidParameter(name, `\`${name}\` must have 1 to ${maxLength} characters; it has ${[...text].length}.`)
 }
 
-const invalid = (parameter: string, detail: string): FieldError => ({
+const invalidParameter = (parameter: string, detail: string): FieldError => ({
   parameter: toPrintable(parameter),
   code: 'invalid_parameter',
   detail,

@@ -31,7 +31,10 @@ export const fileTypes = { 'text/csv': 'csv', 'application/x-ndjson': 'ndjson' }
 
 /** Bytes of a file as sent, possibly compressed. */
 export const maxFileBytes = 256 * 1024 * 1024
-/** Files that a process imports at a time, over all services. Each needs one or two connections. A service can have half of them. */
+/**
+ * Files that a process imports at a time, over all services. Each needs one or two database connections. One service can import half as
+ * many.
+ */
 const maxConcurrentFiles = 6
 
 /** Makes file bodies arrive as streams. A route that accepts no files has rejected them by their type before. */

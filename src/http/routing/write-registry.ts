@@ -3,7 +3,7 @@ import type { AppContext } from '../app-context.ts'
 import type { RouteDefinition } from './route-definitions.ts'
 import { prepareWrite } from './writes.ts'
 
-/** Builds the registry of write operations from the route definitions. */
+/** Builds the registry of write operations from the route definitions. Recovery resumes interrupted writes with it. */
 export function createWriteRegistry(
   definitions: readonly RouteDefinition[],
   { keys, backOffice, driver, sender }: Pick<AppContext, 'keys' | 'backOffice' | 'driver' | 'sender'>,

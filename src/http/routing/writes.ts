@@ -144,7 +144,7 @@ export async function handleWrite(
   const isDryRun = prefersDryRun(header('prefer'))
   const key = options.repeatable && !isDryRun ? readIdempotencyKey(header('idempotency-key'), service) : undefined
   const loadStoredRecord = async () => options.loadStored?.(app.db, service, params)
-  const body = await readBody(options, request, service, { otherErrors: queryErrors, stored: loadStoredRecord })
+  const body = await readBody(options, request, service, { otherErrors: queryErrors, loadStored: loadStoredRecord })
   const apiKey = request.assignment?.apiKey
   if (apiKey) requireStores(apiKey, () => listBodyStores(options.body, body))
   const { username = '', id: requestId } = request

@@ -44,7 +44,7 @@ export async function sendBulkExport(
   try {
     await pipeline([Readable.from(restartTimer()), ...(encoding ? [createEncoder(encoding)] : []), raw])
   } catch {
-    // The response is already interrupted: the client disconnected, or reading a chunk failed (logged in `whileAdmitted`).
+    // The response is already interrupted: the client disconnected, or reading a chunk failed (logged in `streamWhileAdmitted`).
   } finally {
     clearTimeout(timer)
   }

@@ -40,11 +40,15 @@ export function createBulkExporter(app: AppContext) {
   }
 }
 
-/** Milliseconds that a chunk yields to other reads at most, and between two checks. */
+/** Milliseconds for which a chunk lets other reads go first. */
 const maxYieldMs = 20
+/** Milliseconds between two checks for other reads. */
 const checkIntervalMs = 1
 
-/** A chunk waits for a connection and then, briefly, while other reads use connections: an export takes minutes, but a page has a reader. */
+/**
+ * Creates the limit of a database. A chunk waits for one of the connections, and then up to `maxYieldMs` while other reads use connections:
+ * people wait for a page, but an export takes minutes anyway.
+ */
 function createLimit({ pool }: Database): RunLimited {
   const connections = semaphore({ permits: maxConnections })
   let running = 0
@@ -65,7 +69,7 @@ function requireChunkedEncoding({ raw }: FastifyRequest) {
 }
 
 /**
- * Yields the chunks for as long as the caller is admitted. Errors are logged in this generator, because only errors of ours surface in it:
+ * Yields the chunks for as long as the caller is admitted. Errors are logged in this generator, because it sees only errors of Tillbridge:
  * an error of the pipeline can also mean that the client disconnected.
  */
 async function* streamWhileAdmitted(

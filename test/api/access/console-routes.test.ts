@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { includesRole } from '../../../src/domain/accounts.ts'
-import { isOfConsole } from '../../../src/http/routing/operation.ts'
+import { isConsoleOperation } from '../../../src/http/routing/operation.ts'
 import { routes } from '../../../src/resources/resources.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { type Caller, startTestApi } from '../../support/service.ts'
@@ -9,7 +9,7 @@ import { fillWithCanaries, toCanaryPath } from './canaries.ts'
 
 // Routes that only the console uses are not in the OpenAPI document, so the tests of documented operations don't reach them.
 
-const operations = routes.map(({ operation }) => operation).filter(isOfConsole)
+const operations = routes.map(({ operation }) => operation).filter(isConsoleOperation)
 const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 after(() => api.stop())
 const other = await api.createService({ readsPerMinute: 'off' })
