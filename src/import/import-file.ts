@@ -14,6 +14,7 @@ import { openSheet, type SheetOptions } from './formats/sheet.ts'
 import { createCounts, type ImportCounts, note } from './pipeline/counts.ts'
 import { type ImportResult, importSheet } from './pipeline/import.ts'
 import { ImportError } from './pipeline/import-error.ts'
+import type { ImportType } from './pipeline/import-type.ts'
 import { lockImportType } from './pipeline/import-type-lock.ts'
 import { findImportType, importTypes } from './pipeline/import-types.ts'
 import type { Sheet } from './pipeline/sheet.ts'
@@ -114,12 +115,7 @@ export async function importFile(
     stopAfter = Infinity,
   } = options
   const { onProgress, onWait, onRemark = () => {} } = options
-  const type = findImportType(typeName)
-  if (!type)
-    throw new ImportError(`Import type ${typeName} doesn't exist. Use one of: ${Object.keys(importTypes).join(', ')}.`)
-  if (options.complete && !type.complete)
-    throw new ImportError(`--complete can't be used with ${typeName}. Use it with stock, products or customers.`)
-  if (options.removeMost && !options.complete) throw new ImportError('--remove-most requires --complete.')
+  const type = requireImportType(typeName, options)
   const counts = createCounts()
   const seen = new Set<string>()
   const storeIds = new Set<string>()
@@ -141,7 +137,7 @@ export async function importFile(
     run: `${service.id}-${typeName}${dryRun ? '-dry-run' : ''}`,
     description: `${typeName} of ${service.name}`,
   }
-  const read = async () => {
+  const runImport = async () => {
     let sheet: Sheet | undefined
     const release = dryRun ? undefined : await lockImportType(db, service, typeName, { onWait, signal })
     try {
@@ -198,21 +194,17 @@ export async function importFile(
       await (isAtEnd ? checkpoint?.clear() : checkpoint?.saveNow(Math.max(resumedAfter, stoppedAfter)))
       const isComplete = isAtEnd && !resumedAfter && !sheet.isRejectedFile && counts.rejected === 0
       if (options.complete && type.complete) {
-        if (!isComplete || seen.size === 0) note(counts.notes, incompleteFile)
-        else {
-          const missing = await removeMissing(db, service, {
-            list: type.complete.list,
-            seen,
-            storeIds: [...storeIds],
-            startedAt,
-            removeMost: options.removeMost ?? false,
-            dryRun,
-          })
-          counts.removed = missing.removed
-          const remarks = dryRun ? recordsToRemove : removedRecords
-          if (missing.removed) note(counts.notes, remarks[type.complete.list], missing.removed)
-          if (missing.retained) note(counts.notes, keptRecords, missing.retained)
+        const { list } = type.complete
+        const removal = {
+          list,
+          seen,
+          storeIds: [...storeIds],
+          startedAt,
+          removeMost: options.removeMost ?? false,
+          dryRun,
         }
+        if (!isComplete || seen.size === 0) note(counts.notes, incompleteFile)
+        else await removeMissingRecords(db, service, removal, counts)
       }
       const removed = await end?.({ isComplete, hasImportedLines: isAtEnd && counts.read > counts.rejected })
       if (removed) {
@@ -230,13 +222,38 @@ export async function importFile(
   const isRecorded = !dryRun || options.run !== undefined
   try {
     return await (isRecorded
-      ? withFileRun({ db, service, run, isDryRun: dryRun, onCancel: () => stop.abort() }, counts, read)
-      : read())
+      ? withFileRun({ db, service, run, isDryRun: dryRun, onCancel: () => stop.abort() }, counts, runImport)
+      : runImport())
   } catch (error) {
     throw toInterruption(error, dryRun ? 0 : counts.read - counts.rejected)
   } finally {
     source.stream?.destroy()
   }
+}
+
+/** Returns the import type. Throws `ImportError` if it doesn't exist, or doesn't support the options about complete files. */
+function requireImportType(typeName: string, { complete, removeMost }: ImportOptions): ImportType {
+  const type = findImportType(typeName)
+  if (!type)
+    throw new ImportError(`Import type ${typeName} doesn't exist. Use one of: ${Object.keys(importTypes).join(', ')}.`)
+  if (complete && !type.complete)
+    throw new ImportError(`--complete can't be used with ${typeName}. Use it with stock, products or customers.`)
+  if (removeMost && !complete) throw new ImportError('--remove-most requires --complete.')
+  return type
+}
+
+/** Removes the records that a complete file lacks, and counts them. A dry run only counts them. */
+async function removeMissingRecords(
+  db: Database,
+  service: Service,
+  removal: Parameters<typeof removeMissing>[2],
+  counts: ImportCounts,
+) {
+  const { removed, retained } = await removeMissing(db, service, removal)
+  counts.removed = removed
+  const remarks = removal.dryRun ? recordsToRemove : removedRecords
+  if (removed) note(counts.notes, remarks[removal.list], removed)
+  if (retained) note(counts.notes, keptRecords, retained)
 }
 
 /** Adds the number of imported lines to the error that interrupted an import. */

@@ -33,6 +33,10 @@ const QUOTE = 34
 const lineTooLong = new RowError('The line must have at most 1 MiB.')
 const unclosedQuote = new RowError('A quotation mark in this line is not closed. Close it at the end of its cell.')
 
+/**
+ * The place of a line end. `more`: it isn't in the bytes. `inside quotes`: the bytes end in a quoted cell. `broken`: a quotation mark isn't
+ * closed.
+ */
 type LineEnd = number | 'more' | 'inside quotes' | 'broken'
 
 /** Finds the line end of the line at `start`, outside quotes. Only quotes at the beginning of a cell count (RFC 4180). */
@@ -72,17 +76,19 @@ export async function* splitIntoBlocks(
   /** True within a line that is too long, whose remainder is dropped. */
   let skipping = false
 
+  /** Cuts a block of complete lines from bytes, and keeps the bytes after it in `remainder`. `last`: no bytes follow. */
   function cut(bytes: Buffer, last: boolean): Block & { hasMore: boolean } {
     const lines: LineExtent[] = []
     let isContiguous = true
     let start = 0
     let nextQuote = -1
-    const add = (end: number, unreadable?: RowError) => {
+    const addLine = (end: number, unreadable?: RowError) => {
       const trimmed = bytes[end - 1] === CR && end > start ? end - 1 : end
       if (unreadable) isContiguous = false
       if (trimmed > start) lines.push({ number, start, end: trimmed, ...(unreadable && { unreadable }) })
     }
-    const find = (newline: number): LineEnd => {
+    /** Returns the end of the line at `start`. `newline`: the next line feed, or -1. */
+    const findLineEnd = (newline: number): LineEnd => {
       if (quoted && nextQuote < start) nextQuote = bytes.indexOf(QUOTE, start)
       if (quoted && nextQuote < 0) nextQuote = Infinity
       if (quoted && nextQuote < (newline < 0 ? bytes.length : newline))
@@ -100,22 +106,22 @@ export async function* splitIntoBlocks(
         start = newline + 1
         continue
       }
-      let end = find(newline)
+      let end = findLineEnd(newline)
       const isIncomplete = end === 'more' || end === 'inside quotes'
       if (isIncomplete && !last && bytes.length - start <= maxLineBytes) return keep(start)
       if (end === 'more' && last) end = bytes.length
       if (typeof end === 'number' && end - start <= maxLineBytes) {
-        add(end)
+        addLine(end)
         number++
         if (newline !== end) for (let at = newline; at >= 0 && at < end; at = bytes.indexOf(LF, at + 1)) number++
         start = end + 1
       } else if (newline >= 0) {
         // Rejects only up to this line end, because a valid line can follow.
-        add(newline, newline - start > maxLineBytes ? lineTooLong : unclosedQuote)
+        addLine(newline, newline - start > maxLineBytes ? lineTooLong : unclosedQuote)
         number++
         start = newline + 1
       } else {
-        add(bytes.length, bytes.length - start > maxLineBytes ? lineTooLong : unclosedQuote)
+        addLine(bytes.length, bytes.length - start > maxLineBytes ? lineTooLong : unclosedQuote)
         skipping = true
         start = bytes.length
       }

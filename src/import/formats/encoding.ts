@@ -61,7 +61,7 @@ export async function toUtf8(chunks: AsyncIterable<Buffer>, options: EncodingOpt
     yield* { [Symbol.asyncIterator]: () => iterator }
   }
   const beginning = head.toString('latin1')
-  const otherFormat = otherFormats.find(([mark]) => beginning.startsWith(mark))
+  const otherFormat = otherFormats.find(([signature]) => beginning.startsWith(signature))
   if (otherFormat) throw new ImportError(`${options.name} is ${otherFormat[1]}`)
   const isRejectedFile = new RegExp(`^(${utf8ByteOrderMark})?${rejectedColumns.join(',')}[,\r\n]`).test(beginning)
   // A byte order mark outranks the option: a spreadsheet may have saved the file again.

@@ -117,7 +117,7 @@ export function findFields(header: readonly string[], type: ImportType, dialect:
   const expectedHeaders = new Set([...columns.map(column => column.header), ...ignore, ...timeColumns.values()])
   // Without a header, the first line can be data with a secret, so it can't be repeated in messages.
   const hasSecret = columns.some(({ shape }) => shape.format === 'secret')
-  const free = columns.filter(column => !names.includes(column.header))
+  const columnsNotInFile = columns.filter(column => !names.includes(column.header))
   const errors: string[] = []
   const unknown: UnknownColumn[] = []
   const [, delimiter] = (header.length === 1 && /([,;\t|])/.exec(names[0] ?? '')) || []
@@ -132,7 +132,9 @@ export function findFields(header: readonly string[], type: ImportType, dialect:
     else if (!expectedHeaders.has(name) && forbiddenColumns.includes(name)) errors.push(describeForbidden(name))
     else if (!expectedHeaders.has(name)) {
       if (!isReasonColumn(name) && !ignored.includes(name))
-        unknown.push(hasSecret ? { column: i + 1 } : { column: i + 1, name, near: suggestColumns(name, free) })
+        unknown.push(
+          hasSecret ? { column: i + 1 } : { column: i + 1, name, near: suggestColumns(name, columnsNotInFile) },
+        )
     } else if (names.indexOf(name) < i) errors.push(`Column ${name} occurs twice. Rename or delete one of them.`)
   }
   const fields = columns.flatMap((column): Field[] => {

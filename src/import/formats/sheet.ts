@@ -27,7 +27,7 @@ export interface SheetOptions {
 
 /** Opens a file and reads its header. Throws `ImportError` if the columns don't match the type. */
 export async function openSheet(source: Source, type: ImportType, reading: SheetOptions): Promise<Sheet> {
-  const { dialect, currency, onRead, onRemark, onGuess = () => {} } = reading
+  const { dialect, onRead, onRemark, onGuess = () => {} } = reading
   const hasSecret = Object.values(type.shape.properties).some(({ format }) => format === 'secret')
   const encoded = {
     name: source.name,
@@ -38,42 +38,62 @@ export async function openSheet(source: Source, type: ImportType, reading: Sheet
     onGuess,
   }
   const { chunks: bytes, isRejectedFile } = await toUtf8(readBytes(source, onRead), encoded)
-  if (source.format === 'ndjson') {
-    const fields = createNdjsonFields(type, dialect, currency)
-    const places = new Map(fields.map(field => [field.header, field.place]))
-    const otherColumns = [...(dialect.ignore ?? []), ...(dialect.timeColumns?.values() ?? [])]
-    for (const name of otherColumns) if (!places.has(name)) places.set(name, places.size)
-    const onRejectedRecord = () => {
-      sheet.isRejectedFile = true
-    }
-    const sheet: Sheet = {
-      header: [...places.keys()],
-      fields,
-      sparse: true,
-      lines: readJsonLines(bytes, {
-        places,
-        ignoreUnknown: dialect.ignoreUnknown,
-        onRejectedRecord,
-        toRows: record => recordConverters.get(type)?.(record, currency),
-      }),
-    }
-    return sheet
+  return source.format === 'ndjson'
+    ? openNdjsonSheet(bytes, type, reading)
+    : openCsvSheet({ name: source.name, bytes, isRejectedFile }, type, reading)
+}
+
+function openNdjsonSheet(bytes: AsyncIterable<Buffer>, type: ImportType, { dialect, currency }: SheetOptions): Sheet {
+  const fields = createNdjsonFields(type, dialect, currency)
+  const places = new Map(fields.map(field => [field.header, field.place]))
+  const otherColumns = [...(dialect.ignore ?? []), ...(dialect.timeColumns?.values() ?? [])]
+  for (const name of otherColumns) if (!places.has(name)) places.set(name, places.size)
+  const onRejectedRecord = () => {
+    sheet.isRejectedFile = true
   }
+  const sheet: Sheet = {
+    header: [...places.keys()],
+    fields,
+    sparse: true,
+    lines: readJsonLines(bytes, {
+      places,
+      ignoreUnknown: dialect.ignoreUnknown,
+      onRejectedRecord,
+      toRows: record => recordConverters.get(type)?.(record, currency),
+    }),
+  }
+  return sheet
+}
+
+interface CsvFile {
+  /** The name of the file in messages. */
+  name: string
+  /** The file in UTF-8. */
+  bytes: AsyncIterable<Buffer>
+  /** True for a file of rejected lines, which always has commas. */
+  isRejectedFile: boolean
+}
+
+async function openCsvSheet(
+  { name, bytes, isRejectedFile }: CsvFile,
+  type: ImportType,
+  { dialect, currency }: SheetOptions,
+): Promise<Sheet> {
   const delimiter = isRejectedFile ? ',' : dialect.delimiter
   const blocks = readCsvLines(bytes, delimiter)
   const { value: firstLines } = await blocks.next()
   const [head, ...linesAfterHead] = firstLines ?? []
-  if (!head) throw new ImportError(`${source.name} is empty. Its first line must name the columns.`)
+  if (!head) throw new ImportError(`${name} is empty. Its first line must name the columns.`)
   const [start] = String(head.cells[0] ?? '').trimStart()
   if (start === '{' || start === '[')
     throw new ImportError(
-      `${source.name} is JSON, not CSV. Write each record as one line, and import it as NDJSON (.ndjson, application/x-ndjson).`,
+      `${name} is JSON, not CSV. Write each record as one line, and import it as NDJSON (.ndjson, application/x-ndjson).`,
     )
   if (start === '<')
     throw new ImportError(
-      `${source.name} must be CSV, but it is a web page or XML. Download the export again, after signing in.`,
+      `${name} must be CSV, but it is a web page or XML. Download the export again, after signing in.`,
     )
-  if (head.unreadable) throw new ImportError(`The header of ${source.name} cannot be read. ${head.unreadable.message}`)
+  if (head.unreadable) throw new ImportError(`The header of ${name} cannot be read. ${head.unreadable.message}`)
   const header = head.cells.map(String)
   trimEmptyCells(header, 1)
   const namesInFile = hasReasonColumns(header) ? header.map(unescapeFormula) : header

@@ -41,7 +41,7 @@ export async function ingestPrepared<R>(
   const selectInputs = (places: readonly number[]) => places.map(at => corrected[at])
   const counts = createCounts()
   async function write(places: readonly number[], maxRows?: number, writeContext = context) {
-    const merged = await merge(places, some => ingestion.write(db, service, selectInputs(some), writeContext), maxRows)
+    const merged = await merge(places, part => ingestion.write(db, service, selectInputs(part), writeContext), maxRows)
     counts.inserted += merged.inserted
     counts.changed += merged.changed
     counts.outdated += merged.outdated
@@ -95,27 +95,27 @@ interface Merged<Input> extends Required<Upserted> {
 /** Writes inputs in transactions of at most `maxInputs`. If the database rejects one, halves it until the invalid inputs are isolated. */
 async function merge<Input>(
   inputs: readonly Input[],
-  write: (some: readonly Input[]) => Promise<Upserted>,
+  write: (part: readonly Input[]) => Promise<Upserted>,
   maxInputs = inputs.length,
 ): Promise<Merged<Input>> {
   const merged: Merged<Input> = { inserted: 0, changed: 0, outdated: 0, rejected: [] }
-  async function writeOrHalve(some: readonly Input[]): Promise<void> {
+  async function writeOrHalve(part: readonly Input[]): Promise<void> {
     try {
-      const { inserted, changed, outdated = 0 } = await retryOnContention(() => write(some))
+      const { inserted, changed, outdated = 0 } = await retryOnContention(() => write(part))
       merged.inserted += inserted
       merged.changed += changed
       merged.outdated += outdated
     } catch (error) {
       const violation = toViolation(error)
-      const [input] = some
+      const [input] = part
       if (!violation || input === undefined) throw error
-      if (some.length === 1) {
+      if (part.length === 1) {
         merged.rejected.push({ input, violation })
         return
       }
-      const half = some.length >> 1
-      await writeOrHalve(some.slice(0, half))
-      await writeOrHalve(some.slice(half))
+      const half = part.length >> 1
+      await writeOrHalve(part.slice(0, half))
+      await writeOrHalve(part.slice(half))
     }
   }
   for (let at = 0; at < inputs.length; at += maxInputs) await writeOrHalve(inputs.slice(at, at + maxInputs))

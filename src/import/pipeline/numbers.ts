@@ -71,10 +71,10 @@ function createRangeCheck({ minimum = -Infinity, maximum = Infinity }: Range) {
 
 /** Parses an integer. Accepts decimals that are zeros: `1.0`. */
 export function createIntegerParser(range: Range, mark?: DecimalMark): ParseNumber {
-  const plain = createNumberReader(mark)
+  const readNumber = createNumberReader(mark)
   const inRange = createRangeCheck(range)
   return text => {
-    const digits = plain(text)
+    const digits = readNumber(text)
     if (digits === undefined) return explainNumberError(text, mark, notAnInteger)
     const integer = trimZeros(digits)
     if (integer.includes('.')) return hasDecimals
@@ -84,11 +84,11 @@ export function createIntegerParser(range: Range, mark?: DecimalMark): ParseNumb
 
 /** Parses a number with at most three decimals. */
 export function createQuantityParser(range: Range, mark?: DecimalMark): ParseNumber {
-  const plain = createNumberReader(mark)
+  const readNumber = createNumberReader(mark)
   const inRange = createRangeCheck(range)
   const notANumber = createNumberError('a number', mark)
   return text => {
-    const digits = plain(text)
+    const digits = readNumber(text)
     if (digits === undefined) return explainNumberError(text, mark, notANumber)
     const trimmed = trimZeros(digits)
     if (/\.\d{4}/.test(trimmed)) return tooPrecise
@@ -104,10 +104,10 @@ export function createMoneyParser(currency: string, mark?: DecimalMark): ParseNu
 
 /** Parses a percentage. */
 export function createPercentParser(mark?: DecimalMark): ParseNumber {
-  const plain = createNumberReader(mark)
+  const readNumber = createNumberReader(mark)
   const notPercent = createNumberError('a percentage with at most four decimals', mark)
   return text => {
-    const digits = plain(text)
+    const digits = readNumber(text)
     return digits !== undefined && /^\d{1,3}(\.\d{1,4})?$/.test(digits)
       ? digits
       : explainNumberError(text, mark, notPercent)
@@ -122,10 +122,10 @@ export const createUnitPriceParser = (mark?: DecimalMark): ParseNumber =>
   createAmountParser(maxPriceDecimals, priceTooPrecise, mark)
 
 function createAmountParser(decimals: number, amountTooPrecise: RowError, mark: DecimalMark | undefined): ParseNumber {
-  const plain = createNumberReader(mark)
+  const readNumber = createNumberReader(mark)
   const notMoney = createNumberError('an amount', mark)
   return text => {
-    const digits = plain(text)
+    const digits = readNumber(text)
     if (digits === undefined || !/^-?\d{1,12}(\.|$)/.test(digits))
       return hasCurrency.test(text) && /\d/.test(text) ? otherCurrency : explainNumberError(text, mark, notMoney)
     return parseAmount(digits, decimals) === undefined

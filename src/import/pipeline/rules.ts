@@ -1,7 +1,7 @@
 import type { Row } from './ingest.ts'
 import { RowError } from './row-error.ts'
 
-/** Checks a rule for several columns of a row. Returns undefined if the row keeps it. */
+/** Checks a rule for several columns of a row. Returns undefined if the row obeys it. */
 export type Rule = (row: Row) => RowError | undefined
 
 /** Creates the check that amounts can't be negative. */
