@@ -34,7 +34,7 @@ export async function runPlatformSync(
 ): Promise<PlatformSyncRun | undefined> {
   return alertPlatformFailure(db, service, name, async () => {
     const opened = await openPlatform(db, keys, service, log)
-    const sync = opened?.platform.syncs.find(each => each.name === name)
+    const sync = opened?.platform.syncs.find(definition => definition.name === name)
     if (!opened || !sync) return
     const signal = options.signal ?? AbortSignal.timeout(eventsTimeoutMs)
     const { events } = opened.platform

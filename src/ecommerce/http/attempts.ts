@@ -6,8 +6,8 @@ import { parseRetryAfterMs } from '../../http-client/retry-after.ts'
 import type { CallLog } from '../port/platform.ts'
 import { type Exchange, exchange, type JsonResponse } from './exchange.ts'
 
-/** A failure that can pass, so that a call that can run twice is repeated. */
-export class PassingFailure extends PlatformFailure {
+/** A transient failure: a call that can run twice is repeated. */
+export class TransientFailure extends PlatformFailure {
   /** Milliseconds until the next attempt. Undefined: as the retry schedule says. */
   readonly waitMs: number | undefined
 
@@ -27,39 +27,39 @@ function getBreaker(origin: string): CircuitBreaker {
   return breaker
 }
 
-/** Sends a request once, behind the circuit breaker of its shop. Throws `PassingFailure` if no response arrives or the breaker is open. */
+/** Sends a request once, behind the circuit breaker of its shop. Throws `TransientFailure` if no response arrives or the breaker is open. */
 export async function exchangeGuarded(request: Exchange): Promise<JsonResponse> {
   const breaker = getBreaker(request.url.origin)
   const waitMs = breaker.enter()
-  if (waitMs > 0) throw new PassingFailure('The circuit breaker is open.', waitMs)
+  if (waitMs > 0) throw new TransientFailure('The circuit breaker is open.', waitMs)
   const response = await exchange(request).catch(error => {
     if (!(error instanceof PlatformFailure)) {
       breaker.onIgnored()
       throw error
     }
     breaker.onFailure()
-    throw new PassingFailure(error.message)
+    throw new TransientFailure(error.message)
   })
   if (response.status >= 500) breaker.onFailure()
   else breaker.onSuccess()
   return response
 }
 
-/** Throws `PassingFailure` if a status says that the platform is busy or unavailable. */
+/** Throws `TransientFailure` if a status says that the platform is busy or unavailable. */
 export function checkAvailability({ status, headers }: JsonResponse): void {
   if (status === 429)
-    throw new PassingFailure(
+    throw new TransientFailure(
       'The platform limits requests.',
       parseRetryAfterMs(headers.get('retry-after') ?? undefined),
     )
-  if (status >= 500) throw new PassingFailure(`The platform returned status ${status}.`)
+  if (status >= 500) throw new TransientFailure(`The platform returned status ${status}.`)
 }
 
 /** Milliseconds before each further attempt. */
 const retryDelaysMs = [500, 2_000, 5_000, 15_000]
 
-/** Runs an attempt, and repeats it while it throws `PassingFailure`, at most four times. `facts` name the call in the log. */
-export async function retryPassing<T>(
+/** Runs an attempt, and repeats it while it throws `TransientFailure`, at most four times. `facts` name the call in the log. */
+export async function retryTransient<T>(
   attempt: () => Promise<T>,
   { facts, log, signal }: { facts: object; log: CallLog; signal: AbortSignal },
 ): Promise<T> {
@@ -69,7 +69,7 @@ export async function retryPassing<T>(
     } catch (error) {
       signal.throwIfAborted()
       const delayMs = retryDelaysMs[retry]
-      if (!(error instanceof PassingFailure) || delayMs === undefined) throw error
+      if (!(error instanceof TransientFailure) || delayMs === undefined) throw error
       log.warn({ ...facts, detail: error.message }, 'platform call failed, will retry')
       await delay(withJitter(error.waitMs ?? delayMs), undefined, { signal })
     }

@@ -1,11 +1,11 @@
 import { PlatformFailure } from '../../domain/ecommerce/platform-failure.ts'
-import { checkAvailability, exchangeGuarded, PassingFailure, retryPassing } from '../http/attempts.ts'
+import { checkAvailability, exchangeGuarded, retryTransient, TransientFailure } from '../http/attempts.ts'
 import type { JsonResponse } from '../http/exchange.ts'
 import type { CallLog } from '../port/platform.ts'
 
 /** Sends requests to the Admin API of one Medusa. */
 export interface MedusaClient {
-  /** Reads. Throws `PlatformFailure`. Repeats a request that failed for a passing reason. */
+  /** Reads. Throws `PlatformFailure`. Repeats a request after a transient failure. */
   get<T>(path: string, query: Query, signal: AbortSignal): Promise<T>
   /** Writes once: Medusa has no idempotency keys. Throws `MedusaRejection`, or `PlatformFailure` if the outcome is unknown. */
   post<T>(path: string, body: object, signal: AbortSignal): Promise<T>
@@ -14,7 +14,7 @@ export interface MedusaClient {
 /** The fields of a query. An array repeats its field. */
 export type Query = Readonly<Record<string, string | number | readonly string[]>>
 
-/** Medusa doesn't accept a request. `code` is its type of error, such as `not_found`. Nothing was changed. */
+/** Medusa rejected a request. `code` is its type of error, such as `not_found`. Nothing was changed. */
 export class MedusaRejection extends Error {
   readonly code: string
 
@@ -43,7 +43,7 @@ export function createMedusaClient({ url, secret, log }: { url: string; secret: 
     })
     checkAccess(response)
     checkAvailability(response)
-    if (response.status === 409) throw new PassingFailure('The platform returned status 409.')
+    if (response.status === 409) throw new TransientFailure('The platform returned status 409.')
     return response
   }
 
@@ -57,7 +57,7 @@ export function createMedusaClient({ url, secret, log }: { url: string; secret: 
         if (response.status !== 200) throw toFailure(response)
         return toBody<T>(response)
       }
-      return retryPassing(read, { facts: { path }, log, signal })
+      return retryTransient(read, { facts: { path }, log, signal })
     },
     async post<T>(path: string, body: object, signal: AbortSignal) {
       const response = await attempt('POST', new URL(path, url), body, signal)
@@ -74,7 +74,7 @@ const rejectedStatuses = [400, 404, 422]
 
 function checkAccess({ status }: JsonResponse): void {
   if (status === 401) throw new PlatformFailure('denied', 'The platform rejected the secret API key.')
-  if (status === 403) throw new PlatformFailure('scope', 'The secret API key may not do this.')
+  if (status === 403) throw new PlatformFailure('scope', "The secret API key doesn't permit this.")
 }
 
 const maxMessageLength = 300

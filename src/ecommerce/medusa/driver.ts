@@ -31,7 +31,7 @@ interface PricePreferences {
   price_preferences: { attribute: string; value: string | null; is_tax_inclusive: boolean }[]
 }
 
-/** Reads the store. A secret API key has no scopes: it may read and write everything. */
+/** Reads the store. A secret API key has no scopes: it can read and write everything. */
 async function probe(client: MedusaClient, signal: AbortSignal): Promise<ProbeResult> {
   const fields = 'name,supported_currencies.currency_code,supported_currencies.is_default'
   const { stores } = await client.get<Stores>('/admin/stores', { fields }, signal)

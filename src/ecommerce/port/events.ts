@@ -37,7 +37,7 @@ export interface SubscriptionState {
   present: readonly string[]
   /** The topics that aren't. */
   missing: readonly string[]
-  /** The topics that the app may not receive, with the scope that it lacks. */
+  /** The topics that the app can't receive, with the scope that it lacks. */
   denied: readonly { topic: string; scope: string }[]
 }
 

@@ -71,7 +71,10 @@ export interface InventoryPort {
   readAuthors(levels: readonly LevelKey[], since: string, signal: AbortSignal): Promise<readonly LevelAuthor[]>
   /** Reads the open committed units of these orders by ID, at most `limits.orders`. An order that is missing doesn't exist any more. */
   readCommitments(orderIds: readonly string[], signal: AbortSignal): Promise<readonly OrderCommitments[]>
-  /** Waits until a call of `setOnHand` or `activateLevel` is permitted. So that nothing waits between the last read and the call. */
+  /**
+   * Waits until `setOnHand` or `activateLevel` can be called. Reserve before the last read, so that nothing waits between that read and the
+   * call.
+   */
   reserveCall(signal: AbortSignal): Promise<CallPermit>
   /**
    * Sets quantities and returns one result per change, in the same order. The same key and changes can be sent again after a lost response

@@ -34,6 +34,7 @@ interface ReconcileOptions {
   isEmbedded: boolean
 }
 
+/** Numbers of levels. The first four count the comparison with the platform, the others what the push would do. */
 type ReconciliationCounts = Record<
   'compared' | 'drifted' | 'skipped' | 'added' | 'inStep' | 'rising' | 'falling' | 'fallingToZero' | 'held',
   number

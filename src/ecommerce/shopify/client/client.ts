@@ -1,6 +1,6 @@
 import { PlatformFailure } from '../../../domain/ecommerce/platform-failure.ts'
 import type { PriorityClass, ThrottleStatus } from '../../../store/ecommerce/budget.ts'
-import { checkAvailability, exchangeGuarded, PassingFailure, retryPassing } from '../../http/attempts.ts'
+import { checkAvailability, exchangeGuarded, retryTransient, TransientFailure } from '../../http/attempts.ts'
 import type { JsonResponse } from '../../http/exchange.ts'
 import type { Budget } from '../../port/budget.ts'
 import type { CallLog } from '../../port/platform.ts'
@@ -10,7 +10,7 @@ import type { Tokens } from './tokens.ts'
 /** Sends operations to the Admin API of one shop. */
 export interface ShopifyClient {
   /**
-   * Throws `PlatformFailure`. Repeats a call that failed for a passing reason: all operations here can run twice. `isReserved`: the points
+   * Throws `PlatformFailure`. Repeats a call after a transient failure: all operations here can run twice. `isReserved`: the points
    * of the first attempt are reserved already.
    */
   send<T>(
@@ -103,7 +103,7 @@ export function createShopifyClient({ url, apiVersion, tokens, budget, priority,
           return run()
         }
       }
-      return retryPassing(run, { facts: { operation: operation.name }, log, signal })
+      return retryTransient(run, { facts: { operation: operation.name }, log, signal })
     },
   }
 }
@@ -123,7 +123,7 @@ const isThrottled = (body: GraphqlBody) => listErrors(body).some(({ extensions }
 
 function checkErrors(body: GraphqlBody): void {
   const { data, extensions } = body
-  if (isThrottled(body)) throw new PassingFailure('The platform throttled the call.', 1_000)
+  if (isThrottled(body)) throw new TransientFailure('The platform throttled the call.', 1_000)
   const list = listErrors(body)
   const [first] = list
   if (first) {
