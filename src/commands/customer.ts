@@ -70,12 +70,12 @@ const customerNotFound = (id: string) => new Error(`Customer ${id} not found.`)
 
 /** Asks the operator to type the identifier. Throws if it isn't typed. */
 async function requireConfirmation(id: string, { name, orders, waiting, sales }: Summary) {
-  const shown = [
+  const counts = [
     countNoun(orders, 'order'),
     ...(waiting ? [`${waiting} of them not shipped`] : []),
     countNoun(sales, 'sale'),
   ]
-  process.stderr.write(`${name ?? 'Customer without a name'}: ${shown.join(', ')}. This can't be undone.\n`)
+  process.stderr.write(`${name ?? 'Customer without a name'}: ${counts.join(', ')}. This can't be undone.\n`)
   if (!(await confirmByTyping(id, 'To erase this customer'))) throw new Error('Not confirmed. Nothing was erased.')
 }
 

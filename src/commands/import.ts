@@ -88,11 +88,11 @@ Exit codes: 0 all lines accepted, 2 some lines rejected, 1 import failed, 130 Ct
       const profile = mergeProfiles(saved, toProfile(options))
       const dialect = toDialect(profile)
       await withDatabase(async ({ keys, services }) => {
-        const placed = await services.find(options.service)
-        const { service, db } = placed
+        const located = await services.find(options.service)
+        const { service, db } = located
         // Only the embedded back office can use records of an earlier system.
         if (findImportType(type)?.isOnboarding)
-          await requireEmbeddedBackOffice({ keys }, placed, type, "they can't be imported")
+          await requireEmbeddedBackOffice({ keys }, located, type, "they can't be imported")
         if (isPlatformSync(type) && (await hasConnection(db, service)))
           throw new ImportError(
             `${type} can't be imported from a file, because the e-commerce connection of ${service.name} syncs them.`,

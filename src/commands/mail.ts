@@ -27,7 +27,7 @@ export function buildMailCommand(program: Command) {
         console.log(
           formatTable(
             ['mail', 'voucher', 'status', 'attempts', 'queued', 'sent', 'next attempt', 'last error'],
-            emails.map(({ id, voucher, status: state, attempts, createdAt, sentAt, dueAt, lastError: lastFault }) => [
+            emails.map(({ id, voucher, status: state, attempts, createdAt, sentAt, dueAt, lastError }) => [
               id,
               voucher,
               state,
@@ -35,7 +35,7 @@ export function buildMailCommand(program: Command) {
               toSecond(createdAt),
               toSecond(sentAt),
               toSecond(dueAt),
-              lastFault ?? '',
+              lastError ?? '',
             ]),
           ),
         )

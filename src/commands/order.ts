@@ -39,10 +39,10 @@ export function buildOrderCommand(program: Command) {
       ['order ship W0000123 --lines 1:2 3', 'ships two units of line 1, and line 3'],
     )
     .action((number: string, { service, lines, store, ...tracking }: LineOptions & { store?: string } & Tracking) =>
-      runInTransaction(service, async (tx, of) => {
+      runInTransaction(service, async (tx, owner) => {
         const input = { ...checkTracking(tracking), lines: parseLines(lines), storeNumber: store ?? null }
-        const { order: shipped } = await shipOrder(tx, of, { number }, input)
-        await recordCommand(tx, of, { operation: 'order ship', subject: `/orders/${shipped.id}` })
+        const { order: shipped } = await shipOrder(tx, owner, { number }, input)
+        await recordCommand(tx, owner, { operation: 'order ship', subject: `/orders/${shipped.id}` })
         return formatResult(number, lines, 'shipped')
       }),
     )
@@ -58,9 +58,15 @@ export function buildOrderCommand(program: Command) {
       ['order cancel W0000123 --lines 1:2', 'cancels two units of line 1'],
     )
     .action((number: string, { service, lines }: LineOptions) =>
-      runInTransaction(service, async (tx, of) => {
-        const { order: cancelled } = await cancelOrder(tx, of, { number }, { lines: parseLines(lines) }, commandWriter)
-        await recordCommand(tx, of, { operation: 'order cancel', subject: `/orders/${cancelled.id}` })
+      runInTransaction(service, async (tx, owner) => {
+        const { order: cancelled } = await cancelOrder(
+          tx,
+          owner,
+          { number },
+          { lines: parseLines(lines) },
+          commandWriter,
+        )
+        await recordCommand(tx, owner, { operation: 'order cancel', subject: `/orders/${cancelled.id}` })
         return formatResult(number, lines, 'cancelled')
       }),
     )
@@ -76,9 +82,9 @@ export function buildOrderCommand(program: Command) {
       .option(...serviceOption)
       .examples([`order ${name} W0000123 --service luma`, 'the order must have a pick-up store'])
       .action((number: string, { service }: { service?: string }) =>
-        runInTransaction(service, async (tx, of) => {
-          const { id } = await advancePickup(tx, of, { number }, action)
-          await recordCommand(tx, of, { operation: `order ${name}`, subject: `/orders/${id}` })
+        runInTransaction(service, async (tx, owner) => {
+          const { id } = await advancePickup(tx, owner, { number }, action)
+          await recordCommand(tx, owner, { operation: `order ${name}`, subject: `/orders/${id}` })
           return `Order ${number} is ${name}.`
         }),
       )
@@ -95,9 +101,9 @@ export function buildOrderCommand(program: Command) {
       ['order return R0000001 cancel --service luma', 'cancels the return; the lines can be returned again'],
     )
     .action((number: string, step: ReturnAction, { service }: { service?: string }) =>
-      runInTransaction(service, async (tx, of) => {
-        const { id, refund } = await advanceReturn(tx, of, { number }, step, {}, commandWriter)
-        await recordCommand(tx, of, { operation: `order return ${step}`, subject: `/returns/${id}` })
+      runInTransaction(service, async (tx, owner) => {
+        const { id, refund } = await advanceReturn(tx, owner, { number }, step, {}, commandWriter)
+        await recordCommand(tx, owner, { operation: `order return ${step}`, subject: `/returns/${id}` })
         const vouchers = (refund?.vouchers ?? []).map(
           ({ number: voucherNumber, amount }) => ` ${amount} refunded to voucher ${voucherNumber}.`,
         )
@@ -113,8 +119,8 @@ interface LineOptions {
 
 const linesOption = ['--lines <lines...>', 'lines with units, such as `1:2 3`. Default: all open units'] as const
 
-const formatResult = (number: string, lines: readonly string[] | undefined, participle: string) =>
-  lines ? `Lines ${lines.join(', ')} of order ${number} ${participle}.` : `Order ${number} ${participle}.`
+const formatResult = (number: string, lines: readonly string[] | undefined, status: string) =>
+  lines ? `Lines ${lines.join(', ')} of order ${number} ${status}.` : `Order ${number} ${status}.`
 
 /** Parses lines such as `1:2` (two units of line 1). Throws if one is malformed. */
 const parseLines = (lines: readonly string[] | undefined): OrderLineSelection | null =>

@@ -106,7 +106,7 @@ async function move(session: Session, service: Service, to: string) {
     )
   const [source, target] = [await databases.open(service.database), await databases.open(to)]
   await requireMovable({ db: source, label: service.database ?? 'the control database' }, { db: target, label: to })
-  const at = await buildConnectionString(config, session, service.database)
+  const sourceConnection = await buildConnectionString(config, session, service.database)
   const started = await beginMove(control, service, to)
   if (!started) throw new Error(`${name} is already being moved.`)
   const stop = stopBySignal(new Error('Stopped.'))
@@ -116,7 +116,7 @@ async function move(session: Session, service: Service, to: string) {
     await moveService(
       { control, source, target },
       started,
-      at,
+      sourceConnection,
       {
         onCopied: copy.show,
         onWaiting(message) {
@@ -143,8 +143,8 @@ async function move(session: Session, service: Service, to: string) {
 const createCopyDisplay = () =>
   createDisplay(
     'Copy',
-    ({ rows, of, ready, tables }: { rows: number; of: number; ready: number; tables: number }, elapsedMs) =>
-      formatPace(of ? Math.min(1, rows / of) : undefined, elapsedMs, [
+    ({ rows, total, ready, tables }: { rows: number; total: number; ready: number; tables: number }, elapsedMs) =>
+      formatPace(total ? Math.min(1, rows / total) : undefined, elapsedMs, [
         countNoun(rows, 'row'),
         `${ready} of ${tables} tables`,
       ]),

@@ -66,10 +66,10 @@ export const buildRemoveCommand = (service: Command) =>
         const stop = stopBySignal(createStopError(name))
         try {
           // Another process may have deleted it, or started to.
-          const removed = await findDeletion(session, name, options.backup)
-          if (removed.deletionState !== 'purging')
-            await backUp(removed, options.backup, chooseProtection(session, options), stop.signal)
-          await purge(session, removed, stop.signal)
+          const current = await findDeletion(session, name, options.backup)
+          if (current.deletionState !== 'purging')
+            await backUp(current, options.backup, chooseProtection(session, options), stop.signal)
+          await purge(session, current, stop.signal)
         } finally {
           stop.end()
           await release()
@@ -127,9 +127,9 @@ async function confirm({ control, service }: Deletion, yes: string | undefined) 
 }
 
 /** Closes the service and waits for its last write. */
-async function closeService(removed: Deletion, signal: AbortSignal) {
-  const { db, control, service } = removed
-  for (const database of listDatabases(removed)) {
+async function closeService(deletion: Deletion, signal: AbortSignal) {
+  const { db, control, service } = deletion
+  for (const database of listDatabases(deletion)) {
     await lockService(database, service)
     if (database === control) console.log(`Service ${service.name} closed.`)
     // Until the cached state of every process has expired.
@@ -141,18 +141,18 @@ async function closeService(removed: Deletion, signal: AbortSignal) {
 }
 
 /** Closes the service and writes its backup. Opens the service again if that fails or is stopped. */
-async function backUp(removed: Deletion, backup: Options['backup'], protection: Protection, signal: AbortSignal) {
-  const { service } = removed
+async function backUp(deletion: Deletion, backup: Options['backup'], protection: Protection, signal: AbortSignal) {
+  const { service } = deletion
   const path = backup === false ? undefined : chooseBackupPath(service, backup)
   if (path !== undefined && existsSync(path)) throw new Error(`${path} exists already. Nothing was deleted.`)
   let file: string | undefined
   try {
-    await closeService(removed, signal)
-    if (path !== undefined) file = await writeBackup(removed, protection, path, signal)
+    await closeService(deletion, signal)
+    if (path !== undefined) file = await writeBackup(deletion, protection, path, signal)
     signal.throwIfAborted()
-    if (await startPurge(removed.control, service)) return
+    if (await startPurge(deletion.control, service)) return
   } catch (error) {
-    for (const database of listDatabases(removed).toReversed()) await unlockService(database, service)
+    for (const database of listDatabases(deletion).toReversed()) await unlockService(database, service)
     if (file) await rm(file)
     const reason = signal.aborted ? 'Stopped.' : (error as Error).message
     throw new Error(`${reason} Nothing was deleted. Service ${service.name} is open again.`)
@@ -205,8 +205,8 @@ async function writeBackup(
   return file
 }
 
-async function purge(session: Session, removed: Deletion, signal: AbortSignal) {
-  const { db, control, service } = removed
+async function purge(session: Session, deletion: Deletion, signal: AbortSignal) {
+  const { db, control, service } = deletion
   await startPurge(db, service)
   const rows = createRowsDisplay('Remove')
   await purgeRows(db, service, rows.show, signal).finally(rows.end)
@@ -214,7 +214,7 @@ async function purge(session: Session, removed: Deletion, signal: AbortSignal) {
   if (control !== db) await purgeRows(control, service, undefined, signal)
   await purgeCopies(session, service, signal)
   const deletedAccounts: string[] = []
-  for (const database of listDatabases(removed).toReversed())
+  for (const database of listDatabases(deletion).toReversed())
     deletedAccounts.push(...(await deleteService(database, service)))
   console.log(
     `Service ${service.name} deleted.${deletedAccounts.length ? ` Accounts deleted with it: ${deletedAccounts.join(', ')}.` : ''}`,

@@ -149,17 +149,18 @@ function requireServiceIn({ services }: ServiceSummary, { id, name }: Service, f
 
 /** Prints the rows of each table now and in the backup. Returns the number of rows in the backup. */
 async function showReplacedRows(db: Database, service: Service, { head }: VerifiedBackup, { counts }: ServiceSummary) {
-  const [now, then] = [await countReplacedRows(db, service), counts.get(service.id) ?? new Map<string, number>()]
-  const tables = [...new Set([...now.keys(), ...then.keys()])].sort()
+  const currentCounts = await countReplacedRows(db, service)
+  const backupCounts = counts.get(service.id) ?? new Map<string, number>()
+  const tables = [...new Set([...currentCounts.keys(), ...backupCounts.keys()])].sort()
   const show = (rows: number | undefined) => (rows ?? 0).toLocaleString('en')
   console.log(
     formatTable(
       ['Table', 'Now', `Backup of ${head.takenAt}`],
-      tables.map(table => [table, show(now.get(table)), show(then.get(table))]),
+      tables.map(table => [table, show(currentCounts.get(table)), show(backupCounts.get(table))]),
     ),
   )
   console.log('Accounts, the audit log, the request log and the record of erased customers stay.')
-  return [...then.values()].reduce((sum, rows) => sum + rows, 0)
+  return [...backupCounts.values()].reduce((sum, rows) => sum + rows, 0)
 }
 
 /** Asks the operator to type the name. Throws if it isn't typed. */

@@ -101,7 +101,7 @@ export function buildServiceCommand(program: Command) {
       const settings = readAssignments(assignments)
       return withDatabase(async ({ services }) => {
         const { service: selected, db } = await services.find(name)
-        const shown = await db.transaction(async tx => {
+        const updatedSettings = await db.transaction(async tx => {
           const { currency } = await readSettings(tx, selected)
           const effect = await findCurrencyEffect(tx, selected, currency, settings)
           throwIfAny(checkCurrencyChange(effect, yes, 'To change it, run the command again with --yes.'))
@@ -109,7 +109,7 @@ export function buildServiceCommand(program: Command) {
           if (effect !== undefined) process.stderr.write(`${effect}\n`)
           return loadSettings(tx, selected)
         })
-        for (const { name: settingName, value } of shown)
+        for (const { name: settingName, value } of updatedSettings)
           if (Object.hasOwn(settings, settingName)) console.log(`${settingName} = ${formatValue(value)}`)
       })
     })
@@ -121,8 +121,8 @@ export function buildServiceCommand(program: Command) {
     .examples(['service show luma', 'shows each setting with its description and default'])
     .action((name: string) =>
       withDatabase(async ({ services }) => {
-        const { service: shown, db } = await services.find(name)
-        for (const { name: setting, value, description, byDefault } of await loadSettings(db, shown))
+        const { service: selected, db } = await services.find(name)
+        for (const { name: setting, value, description, byDefault } of await loadSettings(db, selected))
           console.log(`${setting} = ${formatValue(value)}\n    ${description} Default: ${byDefault}.`)
       }),
     )
@@ -193,8 +193,8 @@ async function createInShard(
 }
 
 async function describeTakenName(db: Db, name: string) {
-  const isEnding = (await listDeleting(db)).some(({ service }) => service.name === name)
-  return isEnding ? describeDeletion(name) : `Service ${name} exists already.`
+  const isBeingDeleted = (await listDeleting(db)).some(({ service }) => service.name === name)
+  return isBeingDeleted ? describeDeletion(name) : `Service ${name} exists already.`
 }
 
 async function applySettings(tx: Db, service: Service, settings: SettingsChange, operation: string) {
@@ -210,6 +210,6 @@ async function applySettings(tx: Db, service: Service, settings: SettingsChange,
 
 /** Returns the settings of a service, in the order of the documentation. */
 async function loadSettings(db: Db, service: Service) {
-  const shown: Record<string, unknown> = await readSettings(db, service)
-  return describeSettings().map(setting => ({ ...setting, value: shown[setting.name] }))
+  const values: Record<string, unknown> = await readSettings(db, service)
+  return describeSettings().map(setting => ({ ...setting, value: values[setting.name] }))
 }

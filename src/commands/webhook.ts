@@ -89,10 +89,10 @@ export function buildWebhookCommand(program: Command) {
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
         const records = await loadAllRecords<Webhook>(service, page => readWebhookPage(db, service, page))
-        const rows = records.map(({ id, url, kinds: of, state, lag, lastSuccessAt, lastFailure }) => [
+        const rows = records.map(({ id, url, kinds, state, lag, lastSuccessAt, lastFailure }) => [
           id,
           url,
-          of.length === changeKinds.length ? 'all' : of.join(','),
+          kinds.length === changeKinds.length ? 'all' : kinds.join(','),
           state,
           lag.pendingSince ? `${lag.seconds} s` : 'up to date',
           lastSuccessAt ?? 'never',
@@ -212,7 +212,11 @@ export function buildWebhookCommand(program: Command) {
 }
 
 /** Acts on one webhook in a transaction. Returns the message to print. */
-type WebhookAction = (tx: Db, of: Pick<Session, 'keys'> & { service: Service }, endpoint: Endpoint) => Promise<string>
+type WebhookAction = (
+  tx: Db,
+  context: Pick<Session, 'keys'> & { service: Service },
+  endpoint: Endpoint,
+) => Promise<string>
 
 type Print = (message: string, service: Service, id: string) => void | Promise<void>
 

@@ -158,7 +158,7 @@ describe('tillbridge back-office', () => {
       "interval.stock can't be set twice.",
       "gateway.a.origin can't be set twice.",
     ])
-    assert.deepEqual(parseOptions(['gateway.visa=x', 'url=https://a/gateway.b.c=d']).rest.length, 2)
+    assert.deepEqual(parseOptions(['gateway.visa=x', 'url=https://a/gateway.b.c=d']).otherAssignments.length, 2)
   })
 
   test('set rejects an unknown sync and changes nothing', async () => {

@@ -147,9 +147,9 @@ type Change = { [name in keyof BackOfficeSettings]?: BackOfficeSettings[name] | 
 
 /** Parses `setting=value` arguments. An empty value removes a setting. Throws an error that lists every problem. */
 async function parseChange(assignments: readonly string[], { passwordFile, sftpPasswordFile }: PasswordFiles) {
-  const { rest, problems, choices } = options.parseOptions(assignments)
+  const { otherAssignments, problems, choices } = options.parseOptions(assignments)
   const change: Record<string, string | undefined> = {}
-  for (const assignment of rest) {
+  for (const assignment of otherAssignments) {
     const [, name = '', value = ''] = /^([A-Za-z]+)=(.*)$/s.exec(assignment) ?? []
     const problem = findAssignmentProblem(name, value, assignment)
     if (problem !== undefined) problems.push(problem)

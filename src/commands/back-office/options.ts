@@ -33,7 +33,9 @@ const merchantParts: Readonly<Record<keyof Merchant, (value: string) => string |
   accountId: maxCharacters(100),
 }
 
-/** Parses the `interval.…` and `gateway.…` assignments (`interval.stock=1m`). Returns the other assignments in `rest`. */
+/**
+ * Parses the `interval.…` and `gateway.…` assignments (`interval.stock=1m`). Returns their change, the problems, and the other assignments.
+ */
 export function parseOptions(assignments: readonly string[]) {
   const problems: string[] = []
   const otherAssignments: string[] = []
@@ -62,7 +64,7 @@ export function parseOptions(assignments: readonly string[]) {
       }
     } else otherAssignments.push(assignment)
   }
-  return { rest: otherAssignments, problems, choices: { syncIntervals, gateways } satisfies OptionsChange }
+  return { otherAssignments, problems, choices: { syncIntervals, gateways } satisfies OptionsChange }
 }
 
 const toDefinedObject = (entries: Iterable<readonly [string, unknown]>): object | undefined => {

@@ -102,18 +102,18 @@ async function writeToStandardOutput({ db, share, ...protection }: Source) {
 }
 
 /** Writes and verifies a file, and prints the result. The file of a storage is not final yet. Returns the time of the backup. */
-async function writeToFile(config: Config, { db, ...how }: Source, file: string, isFinal = true) {
+async function writeToFile(config: Config, { db, ...writeOptions }: Source, file: string, isFinal = true) {
   const [taking, checking] = [createBytesDisplay('Backup'), createBytesDisplay('Check')]
   const began = performance.now()
   const frames = createBackup(db, { onProgress: taking.show })
-  const { bytes, rows, head } = await writeFile(file, frames, { ...how, onVerify: checking.show })
+  const { bytes, rows, head } = await writeFile(file, frames, { ...writeOptions, onVerify: checking.show })
     .finally(() => {
       taking.end()
       checking.end()
     })
     .catch(rethrowWriteError(file, '. Use - for standard output'))
   if (isFinal) await recordBackup(db, head.takenAt)
-  const { recipients } = how
+  const { recipients } = writeOptions
   console.log(
     `${recipients === 'plain' ? 'Plain' : 'Encrypted'} backup ${isFinal ? `written to ${resolve(file)}` : 'taken'} and verified: ${countNoun(rows, 'row')} as of ${head.takenAt}, ${formatRate(bytes, performance.now() - began)}, compressed to ${((await stat(file)).size / 1e6).toFixed(1)} MB.`,
   )

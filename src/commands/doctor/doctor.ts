@@ -44,108 +44,7 @@ export const buildDoctorCommand = (program: Command) =>
       ['doctor --json', 'prints a list of { check, ok, isWarning, detail }'],
     )
     .action(async ({ json = false }: { json?: boolean }) => {
-      let config: Config | undefined
-      let data: string | undefined
-      let opened: OpenedDatabase | undefined
-      // Set only if no migration is missing. `opened` is set in any case, so that it is closed.
-      let database: OpenedDatabase | undefined
-      let keys: Keys | undefined
-      let offices: BackOffices | undefined
-      /** Returns the result of an earlier check. Throws if that check failed. */
-      const requireResult = <T>(value: T | undefined, prerequisite: string): T => {
-        if (value === undefined) throw new Error(`Not checked: fix ${config ? prerequisite : 'the settings'} first.`)
-        return value
-      }
-      const checks: Check[] = [
-        { name: 'Release', run: async () => `${manifest.version}, Node ${process.versions.node}` },
-        {
-          name: 'Settings',
-          async run() {
-            config = readConfig()
-            return 'all are valid'
-          },
-        },
-        {
-          name: 'Data',
-          async run() {
-            data = await checkDataDirectory(requireResult(config, 'the settings'))
-            return data
-          },
-        },
-        {
-          name: 'Certificate',
-          async run() {
-            const settings = requireResult(config, 'the settings')
-            if (!settings.tlsCertFile) requireResult(data, 'the data directory')
-            return checkCertificate(settings)
-          },
-        },
-        {
-          name: 'Database',
-          async run() {
-            const settings = requireResult(config, 'the settings')
-            if (!settings.databaseUrl) requireResult(data, 'the data directory')
-            opened = await joinDatabase(settings, { skipMigrations: true })
-            await requireMigrated(opened)
-            database = opened
-            return describeDatabase(database, settings)
-          },
-        },
-        { name: 'PostgreSQL', run: async () => checkMinorRelease(requireResult(database, 'the database')) },
-        {
-          name: 'Replicas',
-          run: async () =>
-            checkReplicas(requireResult(config, 'the settings'), requireResult(database, 'the database').db),
-        },
-        { name: 'Clock', run: async () => checkClock(requireResult(database, 'the database').db) },
-        { name: 'Disk', run: async () => checkDisk(requireResult(data, 'the data directory')) },
-        { name: 'Files', run: checkFileLimit },
-        { name: 'Durability', run: async () => checkDurability(requireResult(database, 'the database').db) },
-        {
-          name: 'Secret',
-          async run() {
-            const { db } = requireResult(database, 'the database')
-            keys = await loadMarkedKeys(requireResult(config, 'the settings'), db)
-            return checkRotation(db, keys)
-          },
-        },
-        { name: 'Services', run: async () => checkServices(requireResult(database, 'the database')) },
-        {
-          name: 'Back office',
-          async run() {
-            const { db } = requireResult(database, 'the database')
-            const settings = requireResult(config, 'the settings')
-            offices = await openConfiguredBackOffices(settings, requireResult(keys, 'the secret'), db, createQuietLog())
-            return checkBackOffices(db, offices, settings)
-          },
-        },
-        {
-          name: 'Syncs',
-          run: async () =>
-            checkSyncs(requireResult(database, 'the database').db, requireResult(offices, 'the back office')),
-        },
-        { name: 'Email', run: async () => checkMail(requireResult(config, 'the settings')) },
-        {
-          name: 'Sign-in',
-          run: async () =>
-            checkIdentityProvider(requireResult(config, 'the settings'), requireResult(database, 'the database').db),
-        },
-        { name: 'Jobs', run: async () => checkJobs(requireResult(database, 'the database')) },
-        { name: 'Alerts', run: async () => checkAlerts(requireResult(database, 'the database')) },
-        {
-          name: 'Backups',
-          run: async () =>
-            checkBackups(requireResult(config, 'the settings'), requireResult(database, 'the database').db),
-        },
-        {
-          name: 'Shards',
-          run: async () => {
-            const { db } = requireResult(database, 'the database')
-            return checkShards(requireResult(config, 'the settings'), { db, keys: requireResult(keys, 'the secret') })
-          },
-        },
-        { name: 'Moves', run: async () => checkMoves(requireResult(database, 'the database').db) },
-      ]
+      const { checks, close } = createChecks()
       const results: { check: string; ok: boolean; isWarning: boolean; detail: string }[] = []
       for (const { name, run } of checks) {
         const result = await run().then(
@@ -161,9 +60,119 @@ export const buildDoctorCommand = (program: Command) =>
         results.push(result)
       }
       if (json) console.log(JSON.stringify(results, undefined, 2))
+      await close()
+    })
+
+/** Creates the checks in their order: a check can use what an earlier one has opened. `close` closes what the checks have opened. */
+function createChecks(): { checks: readonly Check[]; close(): Promise<void> } {
+  let config: Config | undefined
+  let data: string | undefined
+  let opened: OpenedDatabase | undefined
+  // Set only if no migration is missing. `opened` is set in any case, so that it is closed.
+  let database: OpenedDatabase | undefined
+  let keys: Keys | undefined
+  let offices: BackOffices | undefined
+  /** Returns the result of an earlier check. Throws if that check failed. */
+  const requireResult = <T>(value: T | undefined, prerequisite: string): T => {
+    if (value === undefined) throw new Error(`Not checked: fix ${config ? prerequisite : 'the settings'} first.`)
+    return value
+  }
+  const checks: Check[] = [
+    { name: 'Release', run: async () => `${manifest.version}, Node ${process.versions.node}` },
+    {
+      name: 'Settings',
+      async run() {
+        config = readConfig()
+        return 'all are valid'
+      },
+    },
+    {
+      name: 'Data',
+      async run() {
+        data = await checkDataDirectory(requireResult(config, 'the settings'))
+        return data
+      },
+    },
+    {
+      name: 'Certificate',
+      async run() {
+        const settings = requireResult(config, 'the settings')
+        if (!settings.tlsCertFile) requireResult(data, 'the data directory')
+        return checkCertificate(settings)
+      },
+    },
+    {
+      name: 'Database',
+      async run() {
+        const settings = requireResult(config, 'the settings')
+        if (!settings.databaseUrl) requireResult(data, 'the data directory')
+        opened = await joinDatabase(settings, { skipMigrations: true })
+        await requireMigrated(opened)
+        database = opened
+        return describeDatabase(database, settings)
+      },
+    },
+    { name: 'PostgreSQL', run: async () => checkMinorRelease(requireResult(database, 'the database')) },
+    {
+      name: 'Replicas',
+      run: async () => checkReplicas(requireResult(config, 'the settings'), requireResult(database, 'the database').db),
+    },
+    { name: 'Clock', run: async () => checkClock(requireResult(database, 'the database').db) },
+    { name: 'Disk', run: async () => checkDisk(requireResult(data, 'the data directory')) },
+    { name: 'Files', run: checkFileLimit },
+    { name: 'Durability', run: async () => checkDurability(requireResult(database, 'the database').db) },
+    {
+      name: 'Secret',
+      async run() {
+        const { db } = requireResult(database, 'the database')
+        keys = await loadMarkedKeys(requireResult(config, 'the settings'), db)
+        return checkRotation(db, keys)
+      },
+    },
+    { name: 'Services', run: async () => checkServices(requireResult(database, 'the database')) },
+    {
+      name: 'Back office',
+      async run() {
+        const { db } = requireResult(database, 'the database')
+        const settings = requireResult(config, 'the settings')
+        offices = await openConfiguredBackOffices(settings, requireResult(keys, 'the secret'), db, createQuietLog())
+        return checkBackOffices(db, offices, settings)
+      },
+    },
+    {
+      name: 'Syncs',
+      run: async () =>
+        checkSyncs(requireResult(database, 'the database').db, requireResult(offices, 'the back office')),
+    },
+    { name: 'Email', run: async () => checkMail(requireResult(config, 'the settings')) },
+    {
+      name: 'Sign-in',
+      run: async () =>
+        checkIdentityProvider(requireResult(config, 'the settings'), requireResult(database, 'the database').db),
+    },
+    { name: 'Jobs', run: async () => checkJobs(requireResult(database, 'the database')) },
+    { name: 'Alerts', run: async () => checkAlerts(requireResult(database, 'the database')) },
+    {
+      name: 'Backups',
+      run: async () => checkBackups(requireResult(config, 'the settings'), requireResult(database, 'the database').db),
+    },
+    {
+      name: 'Shards',
+      run: async () => {
+        const { db } = requireResult(database, 'the database')
+        return checkShards(requireResult(config, 'the settings'), { db, keys: requireResult(keys, 'the secret') })
+      },
+    },
+    { name: 'Moves', run: async () => checkMoves(requireResult(database, 'the database').db) },
+  ]
+  return {
+    checks,
+    async close() {
       offices?.close()
       await opened?.close()
-    })
+    },
+  }
+}
 
 const indent = (lines: string) => lines.replaceAll('\n', `\n${' '.repeat(19)}`)
 

@@ -230,7 +230,7 @@ const formatSettings = ({ intervals, ...settings }: ConnectionSettings): string[
 async function formatSyncs(db: Database, service: Service): Promise<string> {
   const statuses = await readSyncStatuses(db, service)
   const rows = platformSyncs.map(sync => {
-    const status = statuses.find(each => each.sync === sync)
+    const status = statuses.find(candidate => candidate.sync === sync)
     return [sync, status?.lastResult ?? 'none', status?.syncedAt ?? 'never', status?.nextRunAt ?? '-']
   })
   return formatTable(['sync', 'last run', 'synced at', 'next run'], rows)

@@ -5,7 +5,7 @@ import { formats } from '../../import/sources/file.ts'
 import type { Command } from './command.ts'
 
 /** The options that describe the format of the files. */
-export interface DialectOptions extends Omit<Profile, 'kind' | 'map' | 'set' | 'time'> {
+export interface DialectOptions extends Omit<Profile, 'map' | 'set' | 'time'> {
   map?: Map<string, string>
   set?: Map<string, string>
   time?: Map<string, string>

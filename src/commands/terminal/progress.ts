@@ -30,7 +30,7 @@ const formatDuration = (seconds: number) => {
  */
 export function createDisplay<T>(
   name: string,
-  words: (progress: T, elapsedMs: number) => ProgressLine,
+  formatProgress: (progress: T, elapsedMs: number) => ProgressLine,
 ): ProgressDisplay<T> {
   const stream = process.stderr
   let startedAt: number | undefined
@@ -43,7 +43,7 @@ export function createDisplay<T>(
         lastShownAt ??= now
         if (now - lastShownAt < lineIntervalMs) return
         lastShownAt = now
-        stream.write(`${name}: ${words(progress, now - startedAt).text}\n`)
+        stream.write(`${name}: ${formatProgress(progress, now - startedAt).text}\n`)
       },
       end() {},
     }
@@ -60,7 +60,7 @@ export function createDisplay<T>(
         startedAt = now
         return
       }
-      const { share = 0, text } = words(progress, now - startedAt)
+      const { share = 0, text } = formatProgress(progress, now - startedAt)
       if (started) bar.update(share, { name, text })
       else bar.start(1, share, { name, text })
       started = true

@@ -3,7 +3,7 @@ import { embeddedName } from '../../domain/tenancy/back-office-settings.ts'
 import { lockStoredBackOffice } from '../../store/backoffice/connections.ts'
 import type { LocatedService, Session } from './session.ts'
 
-/** Throws if another back office owns these records (`what`), because Tillbridge has only a copy of them. `remedy` ends the message. */
+/** Throws if another back office owns these records, because Tillbridge has only a copy of them. `remedy` ends the message. */
 export async function requireEmbeddedBackOffice(
   { keys }: Pick<Session, 'keys'>,
   { db, service }: LocatedService,

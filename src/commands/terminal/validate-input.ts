@@ -13,7 +13,7 @@ export function validateInput<S extends TSchema>(schema: S, input: object): Stat
 }
 
 /** Throws if the name of a service or shard is invalid. */
-export function requireName(of: 'service' | 'shard', name: string) {
+export function requireName(type: 'service' | 'shard', name: string) {
   if (!/^[\w.-]{1,60}$/.test(name))
-    throw new Error(`The name of a ${of} must have 1 to 60 characters: letters, digits, dots, dashes or underscores.`)
+    throw new Error(`The name of a ${type} must have 1 to 60 characters: letters, digits, dots, dashes or underscores.`)
 }
