@@ -27,7 +27,7 @@ async function watchClock(db: Db, signal: AbortSignal) {
 /** Runs the jobs of the control database and of each shard. Each has its own loop, so an unreachable shard doesn't delay the others. */
 export async function startJobs(app: App): Promise<Worker> {
   const { config, installation, backOffices, shards, log } = app
-  const [{ startWorker }, { watchReservations }, mail, jobsFor] = await Promise.all([
+  const [{ startWorker }, { watchReservations }, mail, buildJobs] = await Promise.all([
     import('../jobs/worker.ts'),
     import('../jobs/end-reservations.ts'),
     app.mail(),
@@ -48,7 +48,7 @@ export async function startJobs(app: App): Promise<Worker> {
       },
     }
   }
-  const control = start(context, jobsFor(backOffices, undefined))
+  const control = start(context, buildJobs(backOffices, undefined))
   const workers = new Map<string, { shard: Shard; worker: Worker }>()
   const shutdown = new AbortController()
 
@@ -57,7 +57,7 @@ export async function startJobs(app: App): Promise<Worker> {
     const current = workers.get(name)
     if (current?.shard === shard || shutdown.signal.aborted) return
     const shardContext = { ...context, db: shard.db, log: log.child({ database: name }) }
-    workers.set(name, { shard, worker: start(shardContext, jobsFor(shard.backOffices, name)) })
+    workers.set(name, { shard, worker: start(shardContext, buildJobs(shard.backOffices, name)) })
     await current?.worker.stop(0)
   }
 
@@ -89,11 +89,11 @@ export async function startJobs(app: App): Promise<Worker> {
 /** Adds the scheduled jobs without running them: if no worker runs, their age shows it. */
 export async function addMissingJobs(app: App): Promise<void> {
   const { installation, backOffices, shards } = app
-  const [{ addScheduledJobs }, jobsFor] = await Promise.all([import('../jobs/worker.ts'), loadJobs(app)])
-  await addScheduledJobs(installation.db, jobsFor(backOffices, undefined))
+  const [{ addScheduledJobs }, buildJobs] = await Promise.all([import('../jobs/worker.ts'), loadJobs(app)])
+  await addScheduledJobs(installation.db, buildJobs(backOffices, undefined))
   const additions = (await shards.names()).map(async name => {
     const shard = await shards.open(name)
-    await addScheduledJobs(shard.db, jobsFor(shard.backOffices, name))
+    await addScheduledJobs(shard.db, buildJobs(shard.backOffices, name))
   })
   await Promise.all(additions)
 }

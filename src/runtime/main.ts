@@ -77,8 +77,8 @@ export async function startServer(config: Config, starting: StartOptions): Promi
     endMetrics = await publishMetrics(app, serving)
     const access = await prepareAccess(config, installation, backOffices, { ...starting, ...serving })
     // Other people can read a stored log.
-    const mayFollow = access && (starting.isWatched || 'created' in access)
-    const consoleLink = mayFollow
+    const showsLink = access && (starting.isWatched || 'created' in access)
+    const consoleLink = showsLink
       ? await createConsoleLink(installation, getUsername(access), serving.baseUrl)
       : undefined
     // Before the start is reported: a reader of the report can send a signal at once, and without a handler that signal kills this process.
@@ -155,8 +155,12 @@ async function publishMetrics({ config, installation, backOffices, shards, log }
       : [collectProcessSamples([{ pools, backOffices, replicas }, ...shards.opened()]), ...workers]
   }
   const collect = async () => {
-    const [processes, control, ofShards] = await Promise.all([collectProcesses(), collectControl(), collectShards()])
-    return [...mergeSamples([...processes, control, ofShards]), ...(await collectDiskSamples(dataDir))]
+    const [processes, control, shardSamples] = await Promise.all([
+      collectProcesses(),
+      collectControl(),
+      collectShards(),
+    ])
+    return [...mergeSamples([...processes, control, shardSamples]), ...(await collectDiskSamples(dataDir))]
   }
   const server = metricsPort === undefined ? undefined : await listenMetrics(metricsPort, metricsHost, collect)
   const endPush = await startMetricPush(config, log, collect)

@@ -49,12 +49,12 @@ export async function connect(
     onNotice = () => {},
     skipMigrations = false,
     replicas: useReplicas = false,
-    settingName: named,
+    settingName,
   }: ConnectOptions,
-  own?: { postgres: Postgres; stop: () => Promise<void> },
+  bundled?: { postgres: Postgres; stop: () => Promise<void> },
 ): Promise<OpenedDatabase> {
   const pooled = config.databasePooler === 'transaction'
-  await requireServer(connection, pooled, named)
+  await requireServer(connection, pooled, settingName)
   let closing = false
   const openPool = (genericPlans: boolean) =>
     openDatabase(connection, {
@@ -84,12 +84,12 @@ export async function connect(
       },
       replicas,
       migrated: skipMigrations ? [] : await applyMigrations(connection, pooled),
-      ...(own && { postgres: own.postgres }),
+      ...(bundled && { postgres: bundled.postgres }),
       async close() {
         closing = true
         // An abandoned statement can run up to its time limit.
         await finishesWithin(ignoreError(db.close(), 'connections could not be closed'), 1_000)
-        await own?.stop()
+        await bundled?.stop()
       },
     }
   } catch (error) {
@@ -131,7 +131,7 @@ const selectServerFacts = `
  * the comparison of email addresses regardless of case. A pooler loses the session state, unless `pooled`. `named`: the setting that names the
  * server.
  */
-async function requireServer(connection: Connection, pooled: boolean, named = 'DATABASE_URL') {
+async function requireServer(connection: Connection, pooled: boolean, settingName = 'DATABASE_URL') {
   await rememberTimelines(connection)
   const { Client, tries } = connectToPrimary(connection)
   let client: pg.Client | undefined
@@ -157,14 +157,14 @@ async function requireServer(connection: Connection, pooled: boolean, named = 'D
     }
     if (number < minVersion)
       throw new UnusableServer(`PostgreSQL ${version} is too old. Tillbridge requires 15 or later.`)
-    if (!foldsCase) throw new UnusableServer(describeLocale(named))
+    if (!foldsCase) throw new UnusableServer(describeLocale(settingName))
     if (!pooled && (limit !== probeTimeoutMs || pid !== getServerPid(connected)))
-      throw new UnusableServer(describePooler(named))
+      throw new UnusableServer(describePooler(settingName))
   } catch (error) {
     if (error instanceof UnusableServer) throw error
     const { code, message } = error as NodeJS.ErrnoException
-    if (/unsupported startup parameter/.test(message)) throw new UnusableServer(describePooler(named))
-    throw new Error(`The database is unreachable: ${message || code}. Check ${named}.`)
+    if (/unsupported startup parameter/.test(message)) throw new UnusableServer(describePooler(settingName))
+    throw new Error(`The database is unreachable: ${message || code}. Check ${settingName}.`)
   } finally {
     if (client) await ignoreError(client.end(), 'connection was already closed')
   }
@@ -172,8 +172,8 @@ async function requireServer(connection: Connection, pooled: boolean, named = 'D
 
 class UnusableServer extends Error {}
 
-const describePooler = (named = 'DATABASE_URL') =>
-  `${named} names a connection pooler that doesn't keep the session settings of a client. Set DATABASE_POOLER=transaction, or let ${named} name PostgreSQL directly.`
+const describePooler = (settingName: string) =>
+  `${settingName} names a connection pooler that doesn't keep the session settings of a client. Set DATABASE_POOLER=transaction, or let ${settingName} name PostgreSQL directly.`
 
-const describeLocale = (named = 'DATABASE_URL') =>
-  `The database that ${named} names can't compare email addresses regardless of case: its LC_CTYPE is C or Turkish. Create it again: create database tillbridge owner tillbridge template template0 encoding 'UTF8' locale 'C.UTF-8'`
+const describeLocale = (settingName: string) =>
+  `The database that ${settingName} names can't compare email addresses regardless of case: its LC_CTYPE is C or Turkish. Create it again: create database tillbridge owner tillbridge template template0 encoding 'UTF8' locale 'C.UTF-8'`

@@ -55,21 +55,21 @@ export async function prepareAccess(
   const { db, keys } = installation
   const file = resolve(config.dataDir, 'access.json')
   const services = await listAllServices(db)
-  const isOwn = config.backOffice === embeddedName
-  const name = isOwn ? demoName : firstName
-  const here = { baseUrl, caFile: caFile && resolve(caFile) }
+  const isEmbedded = config.backOffice === embeddedName
+  const name = isEmbedded ? demoName : firstName
+  const address = { baseUrl, caFile: caFile && resolve(caFile) }
   let created: Access | undefined
   const saveAccess = async (password: string | undefined) => {
     if (password === undefined) return
-    created = { baseUrl, username: name, password, serviceName: name, caFile: here.caFile }
+    created = { baseUrl, username: name, password, serviceName: name, caFile: address.caFile }
     await writeAccess(file, created)
   }
-  if (demo && isOwn && services.every(({ name: serviceName }) => serviceName === getDraftName(demoName))) {
+  if (demo && isEmbedded && services.every(({ name: serviceName }) => serviceName === getDraftName(demoName))) {
     if (!services.length) say('First start: creating a demo shop. This takes a few seconds.')
     // If an earlier start was interrupted, its password was never shown, so the account gets a new one.
     await saveAccess((await createDemoService(installation, demoName, say)) ?? (await addPassword(db, keys, demoName)))
   }
-  if (demo && !isOwn && services.every(service => offices.getSettings(service).driver === embeddedName)) {
+  if (demo && !isEmbedded && services.every(service => offices.getSettings(service).driver === embeddedName)) {
     const first = await createFirstService(config, installation)
     await saveAccess(first?.password)
     if (first) await runFirstSync(db, offices, first.service, say)
@@ -83,7 +83,7 @@ export async function prepareAccess(
   if (!saved || !(opened instanceof Map)) return { username: name }
   // A second process on this directory keeps the address of the one that serves. With the bundled database, this is the only process.
   if (installation.postgres || saved.baseUrl === baseUrl || !(await isServed(saved.baseUrl)))
-    await writeAccess(file, { ...saved, ...here })
+    await writeAccess(file, { ...saved, ...address })
   return { username: name, file }
 }
 

@@ -14,12 +14,12 @@ const progressIntervalMs = 5_000
 
 /** Syncs a new service from its back office and prints the progress. Jobs retry what fails. */
 export async function runFirstSync(db: Database, offices: BackOffices, service: Service, say: (line: string) => void) {
-  const later = 'Jobs will retry while Tillbridge runs. See "tillbridge sync --status".'
+  const retryNote = 'Jobs will retry while Tillbridge runs. See "tillbridge sync --status".'
   say('First start: reading from the back office.')
   try {
-    const currency = await adoptCurrency(db, offices, service, say)
+    const updatedService = await adoptCurrency(db, offices, service, say)
     const signal = AbortSignal.timeout(timeoutMs)
-    const driver = offices.getDriver(currency)
+    const driver = offices.getDriver(updatedService)
     for (const sync of driver.syncs) {
       let saidAt = performance.now()
       const onProgress = ({ read }: { read: number }) => {
@@ -27,15 +27,15 @@ export async function runFirstSync(db: Database, offices: BackOffices, service: 
         saidAt = performance.now()
         say(formatProgress(sync.name, read, ' so far'))
       }
-      const pulled = await runSyncIfReady(db, currency, driver, sync, { signal, onProgress })
-      if ('result' in pulled) say(formatProgress(sync.name, pulled.result.read))
+      const outcome = await runSyncIfReady(db, updatedService, driver, sync, { signal, onProgress })
+      if ('result' in outcome) say(formatProgress(sync.name, outcome.result.read))
     }
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError')
-      return say(`The first sync takes longer than ${timeoutMs / 1_000} s. ${later}`)
-    if (error instanceof DatabaseUnavailable) return say(`${error.message} ${later}`)
+      return say(`The first sync takes longer than ${timeoutMs / 1_000} s. ${retryNote}`)
+    if (error instanceof DatabaseUnavailable) return say(`${error.message} ${retryNote}`)
     if (!(error instanceof ApiError)) throw error
-    say(`The back office could not be read: ${error.message} ${later}`)
+    say(`The back office could not be read: ${error.message} ${retryNote}`)
   }
 }
 

@@ -37,15 +37,18 @@ const splitSecrets = (secrets: string) => secrets.split(',')
 
 const getSecretFile = ({ dataDir }: Config) => join(dataDir, 'secret')
 
-/** Returns the keys of this installation's secrets. Throws if `of`, a database or a backup, was marked with another secret. */
+/**
+ * Returns the keys of this installation's secrets. Throws if the mark is from another secret. `relation` describes in messages how the
+ * secret belongs to the marked backup. Absent for a database.
+ */
 export async function deriveVerifiedKeys(
   config: Config,
   mark: Pick<DatabaseMark, 'digest'> & Partial<Pick<DatabaseMark, 'lookup' | 'previousDigest'>>,
-  of?: string,
+  relation?: string,
 ): Promise<Keys> {
   const { digest, previousDigest } = mark
-  const description = of ?? 'this database was first started with'
-  const lost = of === undefined ? ' If it is lost permanently, run "tillbridge secret reset".' : ''
+  const description = relation ?? 'this database was first started with'
+  const lost = relation === undefined ? ' If it is lost permanently, run "tillbridge secret reset".' : ''
   const file = resolve(getSecretFile(config))
   const stored = await readSecret(file)
   const secret = config.secretKey ?? stored

@@ -37,7 +37,7 @@ interface ShardToAdd {
 export async function addShard(
   config: Config,
   installation: Pick<Installation, 'db' | 'keys'>,
-  { name, url, adopt: take = [] }: ShardToAdd,
+  { name, url, adopt = [] }: ShardToAdd,
 ): Promise<{ services: number; notes: string[] }> {
   const { db: control, keys } = installation
   // Checked before anything is created in the database.
@@ -52,9 +52,9 @@ export async function addShard(
     await requireOneServer(db)
     await markDatabase(db, keys, name)
     await requireMark(db, keys, name)
-    const adoptable = await findAdoptable(config, installation, { name, adopt: take }, db)
+    const adoptable = await findAdoptable(config, installation, { name, adopt }, db)
     const entries = await listServicesIn(db)
-    const remaining = entries.filter(entry => !take.includes(entry.name))
+    const remaining = entries.filter(entry => !adopt.includes(entry.name))
     const { stale, ahead } = await sortMisplaced(config, installation, name, remaining)
     await control.transaction(async tx => {
       await storeShard(tx, keys, name, url)
@@ -89,11 +89,11 @@ export async function addShard(
 async function findAdoptable(
   config: Config,
   installation: Pick<Installation, 'db' | 'keys'>,
-  { name: database, adopt: take }: Required<Pick<ShardToAdd, 'name' | 'adopt'>>,
+  { name: database, adopt }: Required<Pick<ShardToAdd, 'name' | 'adopt'>>,
   db: Database,
 ): Promise<MisplacedService[]> {
-  const services = await findByName(db, take)
-  const missing = take.filter(service => !services.some(({ name }) => name === service))
+  const services = await findByName(db, adopt)
+  const missing = adopt.filter(service => !services.some(({ name }) => name === service))
   if (missing.length) throw new Error(`Services not found in ${database}: ${missing.join(', ')}.`)
   const copies = await findMisplaced(installation.db, database, services)
   for (const copy of copies)

@@ -54,19 +54,19 @@ export function createShards(
   const unavailable = new Set<string>()
 
   async function openNow(name: string, url: string): Promise<Shard> {
-    const ownLog = log.child({ database: name })
+    const shardLog = log.child({ database: name })
     try {
-      const opened = await openShardAt(config, keys, name, url, { onNotice: notice => ownLog.warn(notice) })
+      const opened = await openShardAt(config, keys, name, url, { onNotice: notice => shardLog.warn(notice) })
       try {
-        const backOffices = await openBackOffices(opened, ownLog)
-        if (unavailable.delete(name)) ownLog.info('shard available again')
+        const backOffices = await openBackOffices(opened, shardLog)
+        if (unavailable.delete(name)) shardLog.info('shard available again')
         return { ...opened, name, backOffices }
       } catch (error) {
         await opened.close()
         throw error
       }
     } catch (error) {
-      if (!unavailable.has(name)) ownLog.error({ err: error }, 'shard unavailable')
+      if (!unavailable.has(name)) shardLog.error({ err: error }, 'shard unavailable')
       unavailable.add(name)
       throw new DatabaseUnavailable(error, `The shard ${name} is unavailable.`)
     }
@@ -121,17 +121,17 @@ export function createShardGateway(
   databases: Shards,
   createContext: (shard: Shard, acquirePermit: WriteQueue['acquire']) => AppContext,
 ) {
-  const getAccess = perObject((at: Shard) => {
-    const writes = writeQueue(countRequestConnections(at.pools?.writes ?? at.db.pool))
-    const services = ttlCache({ ttlMs: authCacheTtlMs, load: id => readService(at.db, Number(id)) })
+  const getAccess = perObject((shard: Shard) => {
+    const writes = writeQueue(countRequestConnections(shard.pools?.writes ?? shard.db.pool))
+    const services = ttlCache({ ttlMs: authCacheTtlMs, load: id => readService(shard.db, Number(id)) })
     const getService = (id: number) => services.get(String(id))
-    return { appContext: createContext(at, writes.acquire), service: getService, writes }
+    return { appContext: createContext(shard, writes.acquire), service: getService, writes }
   })
 
   return {
     /** Returns the context of a shard. Throws `DatabaseUnavailable` if it is unavailable. */
     open: async (name: string): Promise<ShardAccess> => getAccess(await databases.open(name)),
     /** Returns the open shards, for their metrics. */
-    opened: () => databases.opened().map(at => ({ ...at, waitingWrites: getAccess(at).writes.waiting })),
+    opened: () => databases.opened().map(shard => ({ ...shard, waitingWrites: getAccess(shard).writes.waiting })),
   }
 }

@@ -36,7 +36,8 @@ import { addToMessage, describeRemedy, undoFailedMove } from './undo.ts'
 
 /** Output and logging of a move. */
 interface MoveReporter {
-  onCopied: (progress: CopyProgress & { of: number }) => void
+  /** Called with the progress of the copy, and the total number of rows. */
+  onCopied: (progress: CopyProgress & { total: number }) => void
   /** Called when the service is served at the target. `pausedMs`: duration of the write pause. */
   onSwitched: (pausedMs: number) => void
   onPurged: OnPurged
@@ -54,42 +55,42 @@ const maxUpdateMs = 1_500
 const maxUpdates = 20
 const pollIntervalMs = 200
 
-const takenOver = () => new Error('Another process has taken over the move.')
+const createTakenOverError = () => new Error('Another process has taken over the move.')
 
 /**
- * Moves a service that `beginMove` has recorded. `at` is the source's address as the target's server reaches it. If the move fails, the
- * error says where the service is and which steps are left.
+ * Moves a service that `beginMove` has recorded. `sourceAddress`: the connection string with which the target's server reaches the
+ * source. If the move fails, the error says where the service is and which steps are left.
  */
 export async function moveService(
-  places: MoveDatabases,
+  databases: MoveDatabases,
   move: Move,
-  at: string,
+  sourceAddress: string,
   reporter: MoveReporter,
   stopSignal: AbortSignal,
 ): Promise<void> {
   const lost = new AbortController()
   const beat = setInterval(() => {
-    sendHeartbeat(places.control, move).then(
-      isOwner => isOwner || lost.abort(takenOver()),
+    sendHeartbeat(databases.control, move).then(
+      isOwner => isOwner || lost.abort(createTakenOverError()),
       () => {},
     )
   }, heartbeatIntervalMs)
   const signal = AbortSignal.any([stopSignal, lost.signal])
   const propagated = delay(propagationMs)
   try {
-    let shutAt = 0
+    let pausedAt = 0
     try {
-      const tables = await copyService(places, move, at, reporter, signal)
+      const tables = await copyService(databases, move, sourceAddress, reporter, signal)
       await propagated
-      await switchService(places, move, tables, reporter, signal, () => {
-        shutAt = performance.now()
+      await switchService(databases, move, tables, reporter, signal, () => {
+        pausedAt = performance.now()
       })
     } catch (error) {
       if (lost.signal.aborted) throw lost.signal.reason
-      await undoFailedMove(places, move, error as Error, lost.signal)
+      await undoFailedMove(databases, move, error as Error, lost.signal)
     }
-    const onOpen = () => reporter.onSwitched(performance.now() - shutAt)
-    await finishMove(places, move, { signal: lost.signal, onOpen, onRows: reporter.onPurged }).catch(error => {
+    const onOpen = () => reporter.onSwitched(performance.now() - pausedAt)
+    await finishMove(databases, move, { signal: lost.signal, onOpen, onRows: reporter.onPurged }).catch(error => {
       throw addToMessage(
         error,
         `${move.name} is served from ${move.target} now. The remaining steps ${describeRemedy(move)}`,
@@ -104,7 +105,7 @@ export async function moveService(
 async function copyService(
   { control, source, target }: MoveDatabases,
   move: Move,
-  at: string,
+  sourceAddress: string,
   reporter: MoveReporter,
   signal: AbortSignal,
 ) {
@@ -117,17 +118,18 @@ async function copyService(
   const tables = await listMovedTables(source)
   const name = await getMoveName(source, move)
   const counts = await publishTables(source, move, name, tables)
-  const of = [...counts.values()].reduce((sum, rows) => sum + rows, 0)
-  await subscribe(source, target, name, at)
-  if (!(await recordCopySlots(control, move, await readCopySlots(target, name)))) throw takenOver()
+  const total = [...counts.values()].reduce((sum, rows) => sum + rows, 0)
+  await subscribe(source, target, name, sourceAddress)
+  if (!(await recordCopySlots(control, move, await readCopySlots(target, name)))) throw createTakenOverError()
   await startCopy(target, name)
   for (;;) {
     signal.throwIfAborted()
     await requireSlot(source, name)
-    const now = await readCopyProgress(target, name, counts)
-    reporter.onCopied({ ...now, of })
-    if (now.errors) throw new Error(`PostgreSQL of ${move.target} can't copy from the source. Its log has the cause.`)
-    if (now.tables && now.ready === now.tables) break
+    const progress = await readCopyProgress(target, name, counts)
+    reporter.onCopied({ ...progress, total })
+    if (progress.errors)
+      throw new Error(`PostgreSQL of ${move.target} can't copy from the source. Its log has the cause.`)
+    if (progress.tables && progress.ready === progress.tables) break
     await delay(pollIntervalMs, undefined, { signal })
   }
   failpoint('service_copied')
@@ -136,7 +138,7 @@ async function copyService(
 
 /**
  * Publishes the tables and returns their row counts. A row that is added to an empty table before the slot exists would be neither
- * copied nor replicated. If that happened, it starts again.
+ * copied nor replicated. If a row was added, publishes again.
  */
 async function publishTables(source: Database, move: Move, name: string, tables: readonly string[]) {
   for (;;) {
@@ -144,31 +146,31 @@ async function publishTables(source: Database, move: Move, name: string, tables:
     const filled = tables.filter(table => counts.get(table))
     const empty = tables.filter(table => !counts.get(table))
     await publish(source, name, move, { filled, empty })
-    const now = await countRows(source, move, empty)
-    if (![...now.values()].some(rows => rows > 0)) return counts
+    const newCounts = await countRows(source, move, empty)
+    if (![...newCounts.values()].some(rows => rows > 0)) return counts
     await unpublish(source, name)
   }
 }
 
 /** Compares the rows, pauses writes, and switches the service to the target. */
 async function switchService(
-  places: MoveDatabases,
+  databases: MoveDatabases,
   move: Move,
   tables: string[],
   reporter: MoveReporter,
   signal: AbortSignal,
-  onShut: () => void,
+  onPause: () => void,
 ) {
-  const { control, source, target } = places
+  const { control, source, target } = databases
   reporter.onWaiting('Comparing all rows.')
-  const comparison = await startComparison(places, move, tables, signal)
+  const comparison = await startComparison(databases, move, tables, signal)
   failpoint('service_compared')
   // Updates keep the WAL from piling up.
   const whileImporting = () => comparison.update(signal)
   await drainService(source, move, { onWaiting: reporter.onWaiting, whileImporting, signal })
   await catchUp(comparison, signal)
   failpoint('service_drained')
-  onShut()
+  onPause()
   const until = await pauseWrites(source, move, maxPauseMs)
   if (until === undefined) throw new Error(`Service ${move.name} no longer exists.`)
   failpoint('service_paused')
@@ -192,18 +194,19 @@ async function switchService(
     throw error
   }
   await allowReads(target, move)
-  const tooLate = () => new Error('The switch came too late, because the write pause at the source had ended.')
+  const createTooLateError = () =>
+    new Error('The switch came too late, because the write pause at the source had ended.')
   if (source === control) {
-    if (!(await switchFromControl(control, move, until))) throw tooLate()
+    if (!(await switchFromControl(control, move, until))) throw createTooLateError()
     failpoint('service_switch_recorded')
   } else {
-    if (!(await markMovedAway(source, move, until))) throw tooLate()
+    if (!(await markMovedAway(source, move, until))) throw createTooLateError()
     failpoint('service_moved_away')
-    if (await hasPassed(source, until)) throw tooLate()
-    if (!(await switchToTarget(control, move))) throw takenOver()
+    if (await hasPassed(source, until)) throw createTooLateError()
+    if (!(await switchToTarget(control, move))) throw createTakenOverError()
   }
   if (source === control && (await hasPassed(control, until))) {
-    throw (await undoSwitch(control, move)) ? tooLate() : takenOver()
+    throw (await undoSwitch(control, move)) ? createTooLateError() : createTakenOverError()
   }
   failpoint('service_switched')
 }

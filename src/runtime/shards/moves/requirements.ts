@@ -10,9 +10,9 @@ interface Facts {
   version: number
   level: string
   slots: boolean
-  mayCreate: boolean
-  mayReplicate: boolean
-  maySubscribe: boolean
+  canCreate: boolean
+  canReplicate: boolean
+  canSubscribe: boolean
   name: string
   database: string
 }
@@ -21,9 +21,9 @@ const readFacts = (db: Db) =>
   db.row<Facts>(sql`
     select current_setting('server_version_num')::integer / 10000 as version, current_setting('wal_level') as level,
            (select count(*) from pg_replication_slots) + 4 <= current_setting('max_replication_slots')::integer as slots,
-           has_database_privilege(current_database(), 'create') as "mayCreate",
-           rolsuper or rolreplication as "mayReplicate",
-           rolsuper or exists (select from pg_roles m where m.rolname = 'pg_create_subscription' and pg_has_role(m.oid, 'usage')) as "maySubscribe",
+           has_database_privilege(current_database(), 'create') as "canCreate",
+           rolsuper or rolreplication as "canReplicate",
+           rolsuper or exists (select from pg_roles m where m.rolname = 'pg_create_subscription' and pg_has_role(m.oid, 'usage')) as "canSubscribe",
            rolname as name, current_database() as database
       from pg_roles where rolname = current_user`)
 
@@ -36,14 +36,14 @@ export async function requireMovable(source: MoveServer, target: MoveServer): Pr
   const [from, to] = await Promise.all([readFacts(source.db), readFacts(target.db)])
   if (!from || !to) throw new Error('PostgreSQL returned no row for its role.')
   const missing: string[] = []
-  for (const [{ label: called }, { version, mayCreate, name, database }] of [
+  for (const [{ label }, { version, canCreate, name, database }] of [
     [source, from],
     [target, to],
   ] as const) {
-    if (version < 15) missing.push(`PostgreSQL of ${called} is version ${version}; moves require 15 or later.`)
-    if (!mayCreate)
+    if (version < 15) missing.push(`PostgreSQL of ${label} is version ${version}; moves require 15 or later.`)
+    if (!canCreate)
       missing.push(
-        `The role ${name} of ${called} can't create objects in its database: grant create on database ${database} to ${name}.`,
+        `The role ${name} of ${label} can't create objects in its database: grant create on database ${database} to ${name}.`,
       )
   }
   if (from.level !== 'logical')
@@ -52,9 +52,9 @@ export async function requireMovable(source: MoveServer, target: MoveServer): Pr
     )
   if (!from.slots)
     missing.push(`PostgreSQL of ${source.label} has no replication slots left: increase max_replication_slots.`)
-  if (!from.mayReplicate)
+  if (!from.canReplicate)
     missing.push(`The role ${from.name} of ${source.label} can't replicate: alter role ${from.name} replication.`)
-  if (!to.maySubscribe)
+  if (!to.canSubscribe)
     missing.push(
       `The role ${to.name} of ${target.label} can't subscribe: grant pg_create_subscription to ${to.name} (PostgreSQL 16 or later), or alter role ${to.name} superuser.`,
     )

@@ -5,22 +5,22 @@ import { type Move, readMoveState } from '../../../store/moves/moves.ts'
  * Undoes a failed move and throws its error. Returns normally if the service was switched nevertheless: the failure came later, or the
  * connection broke during the commit of the switch.
  */
-export async function undoFailedMove(places: MoveDatabases, move: Move, error: Error, signal: AbortSignal) {
+export async function undoFailedMove(databases: MoveDatabases, move: Move, error: Error, signal: AbortSignal) {
   const { name, target } = move
-  const state = await readMoveState(places.control, move).catch(fault => {
+  const state = await readMoveState(databases.control, move).catch(stateError => {
     throw addToMessage(
       error,
-      `It is unknown if ${name} is served from ${target}: ${fault.message} The remaining steps ${describeRemedy(move)}`,
+      `It is unknown if ${name} is served from ${target}: ${stateError.message} The remaining steps ${describeRemedy(move)}`,
     )
   })
   if (state === 'switched') return
-  await requireOwnership(places.control, move).catch(fault => {
-    throw addToMessage(error, fault.message)
+  await requireOwnership(databases.control, move).catch(stateError => {
+    throw addToMessage(error, stateError.message)
   })
-  await undoMove(places, move, signal).catch(fault => {
+  await undoMove(databases, move, signal).catch(stateError => {
     throw addToMessage(
       error,
-      `${name} is still served from the source. The rows in ${target} are deleted once ${target} is available: ${fault.message}`,
+      `${name} is still served from the source. The rows in ${target} are deleted once ${target} is available: ${stateError.message}`,
     )
   })
   throw addToMessage(error, `The move was undone. ${name} is still served from the source.`)
