@@ -186,8 +186,8 @@ export function openIdentityProvider(
     )
     if (isComplete || configuration.serverMetadata().userinfo_endpoint === undefined) return { ...idToken }
     const client = await load()
-    const more = await client.fetchUserInfo(configuration, accessToken, idToken.sub).catch(explainFailure)
-    return { ...more, ...idToken }
+    const userInfo = await client.fetchUserInfo(configuration, accessToken, idToken.sub).catch(explainFailure)
+    return { ...userInfo, ...idToken }
   }
 
   function readUsername(claims: Record<string, unknown>): string {

@@ -14,7 +14,7 @@ const details: Readonly<Record<string, string>> = {
 }
 
 /** Errors that the provider reports, each with the message for the person. */
-const reported: Readonly<Record<string, string>> = {
+const reportedErrors: Readonly<Record<string, string>> = {
   access_denied: 'The identity provider denied the access. Ask its administrator to permit you to use Tillbridge.',
   invalid_grant: "The identity provider's code has expired or was already used. Sign in again.",
   invalid_client:
@@ -47,10 +47,10 @@ const createUnavailable = () => new ApiError('identity_provider_unavailable', un
 function toPublicFailure(cause: unknown): ApiError {
   const { code, error, name } = cause as { code?: string; error?: string; name?: string }
   if (error !== undefined) {
-    const shown = /^\w{1,60}$/.test(error) ? ` (${error})` : ''
-    return signInFailed(reported[error] ?? `The identity provider rejected the sign-in${shown}.`)
+    const suffix = /^\w{1,60}$/.test(error) ? ` (${error})` : ''
+    return signInFailed(reportedErrors[error] ?? `The identity provider rejected the sign-in${suffix}.`)
   }
-  const detail = name === 'WWWAuthenticateChallengeError' ? reported.invalid_client : details[code ?? '']
+  const detail = name === 'WWWAuthenticateChallengeError' ? reportedErrors.invalid_client : details[code ?? '']
   // The rest are failed connections, timeouts and unexpected statuses.
   return detail === undefined ? createUnavailable() : signInFailed(detail)
 }

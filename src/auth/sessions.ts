@@ -33,7 +33,7 @@ export interface Sessions {
 
 const generateToken = () => randomBytes(32).toString('base64url')
 const hashSession = (keys: Keys, token: string) => hashSecret(keys, 'sessions', 'session', token)
-const linkHash = (keys: Keys, link: string) => hashSecret(keys, 'sessions', 'link', link)
+const hashLink = (keys: Keys, link: string) => hashSecret(keys, 'sessions', 'link', link)
 const listSessionHashes = (keys: Keys, token: string) => listHashes(keys, 'sessions', 'session', token)
 
 /** Seconds for which a link can be used. */
@@ -44,7 +44,7 @@ export async function createLink(db: Db, keys: Keys, username: string): Promise<
   const link = generateToken()
   await db.run(sql`delete from console_link where made_at < now() - ${`${linkSeconds} seconds`}::interval`)
   const inserted = await db.run(sql`
-    insert into console_link (link_hash, username) select ${linkHash(keys, link)}, username from account where username = ${username}`)
+    insert into console_link (link_hash, username) select ${hashLink(keys, link)}, username from account where username = ${username}`)
   return inserted ? link : undefined
 }
 

@@ -81,25 +81,25 @@ export function createSignIn(db: Db, keys: Keys): SignIn {
     // A cached account may lack a new password, so a password is wrong only if the account that is read now doesn't have it either.
     for (const notBefore of [startedAt - authCacheTtlMs, startedAt]) {
       const account = await accounts.get(username, notBefore)
-      let right: { candidate: number; stored: Buffer } | undefined
+      let match: { candidate: number; stored: Buffer } | undefined
       // An unknown account takes as many comparisons as a known one.
       for (const hash of possible)
         for (const candidate of [0, 1]) {
           const stored = account?.hashes[candidate] ?? unknownHash
-          if (timingSafeEqual(hash, stored)) right = { candidate, stored }
+          if (timingSafeEqual(hash, stored)) match = { candidate, stored }
         }
-      if (!right || !account) continue
-      account.hashes[right.candidate] = refreshHash(replacePasswordHash, username, right.stored, possible)
+      if (!match || !account) continue
+      account.hashes[match.candidate] = refreshHash(replacePasswordHash, username, match.stored, possible)
       account.assignments ??= loadAssignments(db, username)
       account.assignments.catch(() => {
         delete account.assignments
       })
       return account.assignments
     }
-    const from = address()
+    const clientAddress = address()
     const retryAfter = await countFailure(db, [
-      { subject: computeHmac(keys.subjects, 'password', username, from), allowed: failuresAllowed.account },
-      { subject: computeHmac(keys.subjects, 'password', from), allowed: failuresAllowed.address },
+      { subject: computeHmac(keys.subjects, 'password', username, clientAddress), allowed: failuresAllowed.account },
+      { subject: computeHmac(keys.subjects, 'password', clientAddress), allowed: failuresAllowed.address },
     ])
     return retryAfter === undefined ? undefined : { retryAfter }
   }

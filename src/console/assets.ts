@@ -98,7 +98,7 @@ const sources: Record<Package, () => string> = {
   'tillbridge/settings': () => `export const settings = ${JSON.stringify(Settings.properties)}\n`,
   'tillbridge/changes': () => `export const kinds = ${JSON.stringify(changeKinds)}\n`,
   'tillbridge/health': () =>
-    `import { t } from '../lib/text.js'\n${[formatDuration, assessRun, assessImport, assessSync, assessWebhook].map(each => `export ${each}\n`).join('')}`,
+    `import { t } from '../lib/text.js'\n${[formatDuration, assessRun, assessImport, assessSync, assessWebhook].map(source => `export ${source}\n`).join('')}`,
   'tillbridge/operations': () => `export const operationTitles = ${JSON.stringify(listOperationTitles())}\n`,
   'tillbridge/import-types': () =>
     `export const importTypes = ${JSON.stringify(listImportTypes())}\nexport const synonyms = ${JSON.stringify(synonyms)}\n`,
@@ -114,7 +114,7 @@ const types: Record<string, string> = {
   '.svg': 'image/svg+xml',
 }
 
-/** In the order of the cascade. */
+/** The style sheets, in the order of the cascade. */
 const styles = ['base', 'frame', 'components', 'forms', 'pages', 'narrow']
 
 /** Modules that aren't preloaded, because only some screens need them. */

@@ -22,7 +22,7 @@ export interface ProblemMembers {
   reason?: 'redeemed' | 'expired' | 'suspended' | 'not issued'
 }
 
-interface Extras {
+interface ApiErrorOptions {
   errors?: FieldError[]
   members?: ProblemMembers
   /** Seconds for `Retry-After`. A 503 adds a random part. */
@@ -38,7 +38,11 @@ export class ApiError extends Error {
   readonly members: ProblemMembers
   readonly headers: Record<string, string>
 
-  constructor(code: ErrorCode, detail?: string, { errors = [], members = {}, retryAfter, headers = {} }: Extras = {}) {
+  constructor(
+    code: ErrorCode,
+    detail?: string,
+    { errors = [], members = {}, retryAfter, headers = {} }: ApiErrorOptions = {},
+  ) {
     super(detail ?? errorCodes[code].title)
     this.code = code
     this.status = errorCodes[code].status

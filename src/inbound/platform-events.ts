@@ -48,12 +48,14 @@ export function registerPlatformEvents(server: FastifyInstance, app: AppContext)
   const receivers = ttlCache<Receiver | undefined>({ ttlMs: cacheMs, load: findReceiver })
 
   async function findReceiver(name: string): Promise<Receiver | undefined> {
-    const listed = (await listServices()).get(name)
-    if (!listed) return
+    const controlEntry = (await listServices()).get(name)
+    if (!controlEntry) return
     const shard =
-      listed.database !== undefined && app.shardGateway ? await app.shardGateway(listed.database) : undefined
+      controlEntry.database !== undefined && app.shardGateway
+        ? await app.shardGateway(controlEntry.database)
+        : undefined
     const context = shard?.appContext ?? app
-    const service = shard ? await shard.service(listed.id) : listed
+    const service = shard ? await shard.service(controlEntry.id) : controlEntry
     const connection = service && (await findEventConnection(context.db, app.keys, service))
     return service && connection && { context, service, connection }
   }

@@ -42,8 +42,8 @@ export const browse = [
         if (table === undefined) return []
         const { filters, sorts, period } = tables[table]
         return [
-          ...check('filter', filter, Object.keys(filters)),
-          ...check('sort', sort?.replace(/^-/, ''), Object.keys(sorts)),
+          ...checkOneOf('filter', filter, Object.keys(filters)),
+          ...checkOneOf('sort', sort?.replace(/^-/, ''), Object.keys(sorts)),
           ...(period ? [] : [...rejectPeriod('from', from), ...rejectPeriod('until', until)]),
         ]
       },
@@ -58,7 +58,8 @@ export const browse = [
   ),
 ]
 
-const check = (parameter: string, value: string | undefined, values: readonly string[]) =>
+/** Returns the error of a parameter whose value is none of `values`. */
+const checkOneOf = (parameter: string, value: string | undefined, values: readonly string[]) =>
   value === undefined || values.includes(value)
     ? []
     : [
@@ -69,6 +70,7 @@ const check = (parameter: string, value: string | undefined, values: readonly st
         },
       ]
 
+/** Returns the error of `from` or `until` with a table that has no period. */
 const rejectPeriod = (parameter: string, value: string | undefined) =>
   value === undefined
     ? []

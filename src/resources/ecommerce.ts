@@ -62,7 +62,7 @@ export const ecommerce = [
     },
     ({ keys, service }) =>
       async tx => {
-        if (!(await queueReconciliation(tx, service))) throw pushIsOff()
+        if (!(await queueReconciliation(tx, service))) throw createPushOffError()
         return { data: await readStatus({ db: tx, keys, service }), subject }
       },
   ),
@@ -140,7 +140,7 @@ export const ecommerce = [
     ({ keys, service, body: { approve = false } }) =>
       async tx => {
         const { stockPush } = (await requireConnection({ db: tx, keys, service })).settings
-        if (stockPush === 'off' || (stockPush === 'dryRun' && !approve)) throw pushIsOff()
+        if (stockPush === 'off' || (stockPush === 'dryRun' && !approve)) throw createPushOffError()
         if (stockPush === 'dryRun') {
           if (!(await hasRecentDryRun(tx, service)))
             throw new ApiError(
@@ -157,7 +157,7 @@ export const ecommerce = [
   ),
 ]
 
-const pushIsOff = () =>
+const createPushOffError = () =>
   new ApiError('capability_unavailable', 'The stock push is off. Set `stockPush` to `dryRun` or `on`.')
 
 type ConnectionContext = Pick<ReadContext, 'keys' | 'service'> & { db: Db }

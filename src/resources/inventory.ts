@@ -41,7 +41,7 @@ export const inventory = [
           skuId: variant?.skuId,
           storeNumber: store_number,
           updatedAfter: updated_after,
-          explained: explainedBy(backOffice, query),
+          explained: chooseExplanation(backOffice, query),
         },
         page,
       )
@@ -61,10 +61,11 @@ export const inventory = [
       recordName: 'stock level',
       etag: true,
     },
-    ({ backOffice, db, service, params, query }) => findStock(db, service, params.id, explainedBy(backOffice, query)),
+    ({ backOffice, db, service, params, query }) =>
+      findStock(db, service, params.id, chooseExplanation(backOffice, query)),
   ),
 ]
 
 /** Returns what the explanation shows of the back office, or undefined if none is requested. */
-const explainedBy = ({ unshippedUnits }: BackOffice, query: { explain?: boolean }) =>
+const chooseExplanation = ({ unshippedUnits }: BackOffice, query: { explain?: boolean }) =>
   query.explain ? { unshipped: unshippedUnits } : undefined

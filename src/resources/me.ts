@@ -9,10 +9,10 @@ const role = OneOf(
   'The role of the account in the service. Each role includes the permissions of the previous roles.',
   roles,
 )
-const Limit = (what: string, example: number) =>
+const Limit = (countedRequests: string, example: number) =>
   Nullable(
     Type.Integer({
-      description: `The ${what} per minute that each process admits. Null if the limit is off.`,
+      description: `The ${countedRequests} per minute that each process admits. Null if the limit is off.`,
       examples: [example],
     }),
   )

@@ -61,8 +61,8 @@ export const syncs = [
       const { service, driver, params, body } = context
       if (!(await listScheduled(tx, { service, driver })).some(({ name }) => name === params.sync)) throw notFound(kind)
       await requestRun(tx, service, params.sync, body.full ?? false)
-      const all = JSON.parse(await readSyncs(tx, context)) as Sync[]
-      const data = all.find(({ sync }) => sync === params.sync)
+      const syncRecords = JSON.parse(await readSyncs(tx, context)) as Sync[]
+      const data = syncRecords.find(({ sync }) => sync === params.sync)
       return { data, subject: `/syncs/${encodeURIComponent(params.sync)}/runs` }
     },
   ),

@@ -28,8 +28,8 @@ export interface Run {
   /** Time of the database before the first request. */
   startedAt: string
   counts: RunCounts
-  /** Renews the lease. Throws if another run has taken over. */
-  keep(): Promise<void>
+  /** Renews the lease and stores the counts. Throws if another run has taken over. */
+  renewLease(): Promise<void>
   isFull: boolean
   /** True if an operator has requested the run: everything is due. */
   isRequested: boolean
@@ -106,7 +106,9 @@ async function storeRows<K extends SyncRowType>(
     ingestion: {
       ...ingestion,
       write:
-        guard && writeUnlessNewer ? (to, of, rowInputs) => writeUnlessNewer(to, of, rowInputs, guard, context) : write,
+        guard && writeUnlessNewer
+          ? (database, owner, rowInputs) => writeUnlessNewer(database, owner, rowInputs, guard, context)
+          : write,
     },
     context,
     rowsPerTransaction,

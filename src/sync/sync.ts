@@ -78,17 +78,17 @@ export async function runSync(
     notes: {},
   }
   const lost = new AbortController()
-  const keep = async () => {
+  const renewLease = async () => {
     if (!(await heartbeat(db, service, lease, counts))) lost.abort(leaseLost())
     lost.signal.throwIfAborted()
     onProgress(counts)
   }
   // One request can take longer than the lease. A lost lease aborts `lost`, which stops the run.
-  const timer = setInterval(() => void ignoreError(keep(), 'heartbeat is sent again'), heartbeatIntervalMs)
+  const timer = setInterval(() => void ignoreError(renewLease(), 'heartbeat is sent again'), heartbeatIntervalMs)
   const { isFull, fullRetrySeconds } = full ? { isFull: true } : chooseSyncMode(sync, leased)
   try {
     await beginRun(db, service, lease, { isFull, origin: sync.origin })
-    const signals = AbortSignal.any([lost.signal, ...(signal ? [signal] : [])])
+    const runSignal = AbortSignal.any([lost.signal, ...(signal ? [signal] : [])])
     const run: Run = {
       db,
       service,
@@ -96,11 +96,11 @@ export async function runSync(
       lease,
       startedAt: await readDatabaseTime(db),
       counts,
-      keep,
+      renewLease,
       isFull,
       isRequested: full || leased.requestedAt !== null,
       since: isFull ? undefined : (leased.since ?? undefined),
-      signal: signals,
+      signal: runSignal,
       inserted: new Map(),
       loads: new Map(),
     }
@@ -141,7 +141,7 @@ function describeError(error: unknown) {
 
 /** Fetches and stores all batches. After a full sync, removes unseen records. */
 async function fetchAndStore(run: Run): Promise<SyncEnd> {
-  const { isRequested, db, service, sync, lease, counts, keep, isFull, since, signal } = run
+  const { isRequested, db, service, sync, lease, counts, renewLease, isFull, since, signal } = run
   let end: SyncEnd = {}
   let isSeenIncomplete = false
   const request: SyncRequest = {
@@ -163,7 +163,7 @@ async function fetchAndStore(run: Run): Promise<SyncEnd> {
       const newerIds = await storeBatch(batch, run)
       if (batch.isSeenIncomplete) isSeenIncomplete = true
       end = batch.end ?? end
-      await keep()
+      await renewLease()
       // Ends, because a record is kept again only if it has also changed after the newer request.
       if (newerIds.length && sync.refetch) await storeAll(sync.refetch(newerIds, request))
     }
@@ -180,13 +180,13 @@ async function fetchAndStore(run: Run): Promise<SyncEnd> {
     for (const list of sync.fullLists) await removeUnseenFrom(list)
   }
   // Stores the notes.
-  await keep()
+  await renewLease()
   return end
 
   async function removeUnseenFrom(list: NonNullable<SyncDefinition['fullLists']>[number]) {
     const onRemoved = async (removed: number) => {
       counts.removed += removed
-      await keep()
+      await renewLease()
     }
     const findExisting = async (ids: readonly string[]) => (await sync.findExisting?.(ids, signal)) ?? []
     const { retained } = await removeUnseen(db, service, { lease, list, findExisting, onRemoved })

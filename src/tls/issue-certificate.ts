@@ -14,20 +14,20 @@ interface CertificateRequest {
 }
 
 /** Returns an X.509 certificate (RFC 5280) in PEM format, signed with ECDSA and SHA-256. The keys are private P-256 keys. */
-export function issueCertificate(issue: CertificateRequest): string {
-  const issuer = issue.authority ?? issue
-  const publicKey = exportPublicKey(issue.key)
+export function issueCertificate(request: CertificateRequest): string {
+  const issuer = request.authority ?? request
+  const publicKey = exportPublicKey(request.key)
   const toBeSigned = encodeSequence(
     encodeTagged(0, encodeInteger(Buffer.from([2]))),
     encodeInteger(createSerialNumber()),
     ecdsaWithSha256,
     encodeCommonName(issuer.subject),
-    encodeSequence(encodeTime(issue.notBefore), encodeTime(issue.notAfter)),
-    encodeCommonName(issue.subject),
+    encodeSequence(encodeTime(request.notBefore), encodeTime(request.notAfter)),
+    encodeCommonName(request.subject),
     publicKey,
     encodeTagged(
       3,
-      encodeSequence(...buildExtensions(issue, hashKey(publicKey), hashKey(exportPublicKey(issuer.key)))),
+      encodeSequence(...buildExtensions(request, hashKey(publicKey), hashKey(exportPublicKey(issuer.key)))),
     ),
   )
   const signature = sign('sha256', toBeSigned, issuer.key)

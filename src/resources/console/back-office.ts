@@ -128,10 +128,10 @@ function apply(
 ): BackOfficeSettings {
   const names = schedules.map(({ sync }) => sync)
   const unchanged = Object.entries(settings.syncIntervals ?? {}).filter(([sync]) => !names.includes(sync))
-  const set = schedules.flatMap(({ sync, intervalSeconds }) =>
+  const newIntervals = schedules.flatMap(({ sync, intervalSeconds }) =>
     intervalSeconds === null ? [] : [[sync, intervalSeconds] as const],
   )
-  return { ...settings, ...changed, syncIntervals: Object.fromEntries([...unchanged, ...set]) }
+  return { ...settings, ...changed, syncIntervals: Object.fromEntries([...unchanged, ...newIntervals]) }
 }
 
 function findErrors(settings: BackOfficeSettings, change: Static<typeof Change>, service: Service): FieldError[] {

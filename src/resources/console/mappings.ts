@@ -23,9 +23,9 @@ const kindParams = { kind: { description: 'The kind of mapping.', example: 'skus
 const batchParams = { id: { description: 'The batch.', example: '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44' } }
 
 const toKind = (value: string) => {
-  const found = mappedKinds.find(mapped => mapped === value)
-  if (!found) throw notFound('kind of mapping')
-  return found
+  const match = mappedKinds.find(mapped => mapped === value)
+  if (!match) throw notFound('kind of mapping')
+  return match
 }
 
 /** Mappings: platform items to choose from, and sure suggestions that are accepted together. */

@@ -23,7 +23,7 @@ export const mappings = [
     kind: 'stores',
     id: { description: "The back office's ID of the store.", example: '1001' },
     state: 'has a location',
-    about: 'Inventory and stores return it as `ecommerceLocationId`.',
+    effect: 'Inventory and stores return it as `ecommerceLocationId`.',
     item: StoreMapping,
     body: StoreMappingChange,
   }),
@@ -32,7 +32,7 @@ export const mappings = [
     kind: 'skus',
     id: { description: "The back office's own ID of the SKU (`skuId`).", example: '12001' },
     state: 'has an e-commerce SKU other than its `skuId`',
-    about:
+    effect:
       'Products and inventory return the e-commerce SKU as `sku`, and orders accept it. Existing sales and orders keep the SKU they were made with.',
     item: SkuMapping,
     body: SkuMappingChange,
@@ -43,7 +43,7 @@ export const mappings = [
     kind: 'customers',
     id: { description: 'The ID of the customer.', example: '65432' },
     state: 'has an e-commerce identifier in either form',
-    about: 'Customers return them. The back office is not involved.',
+    effect: 'Customers return them. The back office is not involved.',
     item: CustomerMapping,
     body: CustomerMappingChange,
   }),
@@ -54,13 +54,14 @@ interface MappingDefinition {
   id: { description: string; example: string }
   /** The condition for the state `mapped`. */
   state: string
-  about: string
+  /** Sentences about what the mapping changes in the API. */
+  effect: string
   item: TSchema
   body: TSchema
   errors?: readonly ErrorCode[]
 }
 
-function defineMapping({ kind, id, state, about, item, body, errors = [] }: MappingDefinition) {
+function defineMapping({ kind, id, state, effect, item, body, errors = [] }: MappingDefinition) {
   const { name, noun } = names[kind]
   const [tag, role] = ['Mappings', 'admin'] as const
   const path = `/mappings/${kind}/:id`
@@ -105,7 +106,7 @@ function defineMapping({ kind, id, state, about, item, body, errors = [] }: Mapp
         tag,
         role,
         summary: `Map a ${noun}`,
-        description: `Keeps fields that the body doesn't mention; null unmaps. ${about}`,
+        description: `Keeps fields that the body doesn't mention; null unmaps. ${effect}`,
         params: { id },
         body,
         response: item,
