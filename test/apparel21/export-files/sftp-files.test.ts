@@ -91,7 +91,8 @@ describe('files on an SFTP server', { skip: sshdMissing }, async () => {
       const { scan: marks } = await scanFolder(place, undefined)
       const [file] = (await scanFolder(place, marks)).complete
       assert.equal(file?.name, name)
-      if (file) await importExport(db, luma, { ...file, ...(await place.fetch(file.name, file.version)) }, createSignal())
+      if (file)
+        await importExport(db, luma, { ...file, ...(await place.fetch(file.name, file.version)) }, createSignal())
     })
     const before = await loadCustomers()
     assert.ok(before?.ids.includes('5') && existsSync(pathTo(name)))
