@@ -25,7 +25,7 @@ export async function listTables(client: pg.ClientBase): Promise<Table[]> {
 
 /**
  * Builds the SQL filter for the backup of one service: its own rows, the accounts with access to it, and the row of the table
- * `installation`, which has the digest of SECRET_KEY.
+ * `installation`. That row has the digest of SECRET_KEY.
  */
 export function buildRowFilter(serviceId: number, { name, isPerService }: Table) {
   if (isPerService) return `where service_id = ${serviceId}`
