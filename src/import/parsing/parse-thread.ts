@@ -59,7 +59,7 @@ export async function openSheetInThread(
     ),
   )
   worker.on('exit', () => fail(new Error('the thread that parses the file ended early')))
-  const stop = () => fail(new ImportError('The import was stopped.'))
+  const stop = () => fail(new ImportError('The import was stopped before its first line. Nothing was imported.'))
   signal.addEventListener('abort', stop)
   const close = async () => {
     signal.removeEventListener('abort', stop)

@@ -44,8 +44,11 @@ for (const [label, toAddress] of callerAddresses)
 
 test('an account that guesses from many addresses is blocked after 300 failures', async () => {
   const leaked = await api.createAccount('visitor')
-  const guesses = Array.from({ length: 300 }, (_, i) => lookUp(`198.51.${i % 250}.7`, `guess-${i}`, '000000', leaked))
-  for (const { status } of await Promise.all(guesses)) assert.equal(status, 403)
+  const guess = (i: number) => lookUp(`198.51.${i % 250}.7`, `guess-${i}`, '000000', leaked)
+  for (let i = 0; i < 300; i += 20) {
+    const responses = await Promise.all(Array.from({ length: 20 }, (_, offset) => guess(i + offset)))
+    for (const { status } of responses) assert.equal(status, 403)
+  }
   assertProblem(await lookUp('192.0.2.1', 'mine', pin, leaked), 'too_many_failures', behindProxy.baseUrl)
   assert.equal((await lookUp('192.0.2.1', 'mine', pin)).status, 200)
 })
