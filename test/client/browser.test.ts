@@ -68,7 +68,7 @@ test('the client paginates, writes, follows and verifies in a browser', {
   assert.deepEqual(outcome, {
     stores: 2,
     title: 'Dr',
-    written: 1,
+    customersWritten: 1,
     missing: 'not_found',
     followed: 'changed',
     rejectedSignature: 'timestamp_off',
