@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, request } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Command } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
 import { addAccount } from '../../src/store/accounts/accounts.ts'
 import { check } from '../support/expectations/check.ts'
 import { openInstallation } from '../support/installation.ts'
@@ -15,13 +15,23 @@ import { hostileInputs } from './hostile/inputs.ts'
 import type { HostileResults, HostileTask } from './hostile/send.ts'
 import { findProcess } from './process-resources.ts'
 
+const listInputs = (text = '') =>
+  (Object.keys(hostileInputs) as HostileTask['input'][]).filter(name => name.includes(text))
+
+/** Throws unless the text is a part of the name of an input. */
+function requireInput(text: string): string {
+  if (!listInputs(text).length)
+    throw new InvalidArgumentError(`It must be a part of one of these names: ${listInputs().join('; ')}.`)
+  return text
+}
+
 const { clients, seconds, only, maxLive, maxTurn, keep } = new Command('npm run scenario -- hostile')
   .description(
     'Sends the first request of each kind after a start. Then sends each hostile input with many clients at once: long cells, headers and bodies,\nfloods of requests and frames, bodies and files of one byte a second. Requests /health/live ten times a second. Checks its response time, the\nlongest turn of the event loop, and the memory.',
   )
   .option('--clients <numbers>', 'numbers of clients, separated by commas', '64,300')
   .option('--seconds <number>', 'duration of each input', parseInteger, 10)
-  .option('--only <text>', 'sends only inputs whose name contains this text')
+  .option('--only <text>', 'sends only inputs whose name contains this text', requireInput)
   .option('--max-live <ms>', 'allowed time of /health/live', parseInteger, 100)
   .option('--max-turn <ms>', 'allowed CPU time of a turn of the event loop', parseInteger, 50)
   .option('--keep', 'writes the table to bench/results/')
@@ -148,8 +158,7 @@ async function runInput(input: HostileTask['input'], count: number) {
 }
 
 try {
-  const inputs = (Object.keys(hostileInputs) as HostileTask['input'][]).filter(name => name.includes(only ?? ''))
-  if (!inputs.length) throw new Error(`No input has a name that contains ${only}.`)
+  const inputs = listInputs(only)
   const firstRequests = only === undefined ? await measureFirstRequests() : []
   const runs = []
   for (const count of clients.split(',').map(Number))
