@@ -80,7 +80,13 @@ export async function compareAll(
     for (;;) {
       const skus = await readNext()
       if (!skus.length) return
-      await db.transaction(tx => markSkus(tx, service, skus, rules, visit))
+      await db
+        .transaction(tx => markSkus(tx, service, skus, rules, visit))
+        .catch(error => {
+          // Ends the other lane too.
+          after = undefined
+          throw error
+        })
     }
   })
 }
