@@ -123,15 +123,16 @@ async function createShop({ db, keys, service: source }: LoadedDatabase, request
   await db.run(sql`
     insert into customer (service_id, ${raw(columns)})
     select ${service.id}, ${raw(columns)} from customer where service_id = ${source.id} order by changed_at, id limit ${customersPerService}`)
-  const { record: customerId } = (await db.row<{ record: string }>(
-    sql`select id as "customerId" from customer where service_id = ${service.id} order by id offset ${customersPerService / 2} limit 1`,
-  )) ?? { record: '' }
+  const customer = await db.row<{ id: string }>(
+    sql`select id from customer where service_id = ${service.id} order by id offset ${customersPerService / 2} limit 1`,
+  )
+  if (!customer) throw new Error(`the service ${name} has too few customers`)
   return {
     id: service.id,
     name,
     /** Returns the scenario for this service. */
     toScenario: (scenario: Scenario): Scenario => {
-      const path = scenario.path.replace(/^\/customers\/\d+$/, `/customers/${customerId}`)
+      const path = scenario.path.replace(/^\/customers\/\d+$/, `/customers/${customer.id}`)
       return { ...scenario, path, request: buildRequest({ name, password }, path) }
     },
   }
