@@ -18,40 +18,37 @@ export interface RunCounts {
 
 /** Leases a sync to a new run. Returns undefined if another run has the lease. Deletes the records that earlier runs have seen. */
 export async function leaseSync(db: Db, service: Service, sync: string) {
-  const leased = await db.row<Leased>(sql`
+  const leased = await db.row<LeasedSync>(sql`
     insert into sync_state as s (service_id, sync, run, heartbeat_at, started_at) values (${service.id}, ${sync}, gen_random_uuid(), now(), now())
     on conflict (service_id, sync) do update
       set (run, heartbeat_at, started_at, read, inserted, changed, removed, skipped, rejected, notes)
         = (excluded.run, now(), now(), 0, 0, 0, 0, 0, 0, '{}')
       where not ${isLeased}
-    returning run, since, extract(epoch from now() - finished_at)::float as finished, extract(epoch from now() - full_at)::float as full,
+    returning run, since, extract(epoch from now() - finished_at)::float as "secondsSinceFinished",
+              extract(epoch from now() - full_at)::float as "secondsSinceFull",
               requested_at::text as "requestedAt", full_requested as "isFullRequested",
               full_requested and requested_at > full_failed_at as "isFullRequestedAgain",
               full_failures as "fullFailures", full_only_interval as "fullOnlyIntervalSeconds",
-              extract(epoch from now() - full_failed_at)::float as "fullFailed"`)
+              extract(epoch from now() - full_failed_at)::float as "secondsSinceFullFailed"`)
   if (!leased) return
   await db.run(sql`delete from sync_seen where service_id = ${service.id} and sync = ${sync} and run <> ${leased.run}`)
-  const { finished, full, fullFailed, ...state } = leased
-  return { ...state, secondsSinceFinished: finished, secondsSinceFull: full, secondsSinceFullFailed: fullFailed }
+  return leased
 }
 
 /** The state of a leased sync before its run. */
-interface Leased {
+interface LeasedSync {
   run: string
   /** The checkpoint, in the driver's own form. Null before the first completed run. */
   since: string | null
-  /** Seconds since the last completed run. */
-  finished: number | null
-  /** Seconds since the last completed full sync. */
-  full: number | null
+  secondsSinceFinished: number | null
+  secondsSinceFull: number | null
   requestedAt: string | null
   isFullRequested: boolean
   /** True if the request is later than the last failed full sync. Null if a full sync was requested and none has failed. */
   isFullRequestedAgain: boolean | null
   fullFailures: number
   fullOnlyIntervalSeconds: number | null
-  /** Seconds since the last failed full sync. */
-  fullFailed: number | null
+  secondsSinceFullFailed: number | null
 }
 
 /** Renews the lease and stores the counts. Returns false if another run has taken over. */
