@@ -2,7 +2,7 @@ import { formatDuration } from 'tillbridge/health'
 import { remedies } from 'tillbridge/remedies'
 import { t } from './text.js'
 
-/** The remedies for people. The error catalogue addresses programs. @type {Record<string, string>} */
+/** The remedies for people, by error code. The remedies of the error catalogue are for programs. @type {Record<string, string>} */
 const consoleRemedies = {
   invalid_body: t('Correct the values that are named above.'),
   invalid_parameter: t('Correct the filters or the address.'),

@@ -208,7 +208,10 @@ export const imports = [
 
 type ImportContext = UploadContext<Static<typeof ImportQuery>, Record<never, never>>
 
-/** Throws unless the role can import the type, Tillbridge itself keeps its records, and the parameters fit the type. */
+/**
+ * Throws if the role can't import the type, if a back office or an e-commerce connection supplies its records, or if the parameters don't fit
+ * the type.
+ */
 async function requireImportable(
   {
     db,

@@ -4,8 +4,8 @@ import type { Duplex } from 'node:stream'
 import pg from 'pg'
 
 /**
- * The private fields of `pg` and Node that Tillbridge uses. Only this file names them, and test/database/internals.test.ts pins them,
- * so an update that changes one fails there. Reason: contributing/decisions/0028-batched-statements.md.
+ * The private fields of `pg` and Node that Tillbridge uses. Only this file names them, and test/conventions/internals.test.ts pins
+ * them, so an update that changes one fails there. Reason: contributing/decisions/0028-batched-statements.md.
  */
 
 export type QueryCallback = (error: Error | undefined, result: pg.QueryResult) => void

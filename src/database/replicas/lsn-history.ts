@@ -19,7 +19,7 @@ export interface LsnHistory {
 /** Ten minutes at one entry a second. */
 const maxEntries = 600
 
-/** Creates an empty history. It begins again if the log of the primary changes. */
+/** Creates an empty history. It begins again if the `log` of the LSNs changes, such as after a promotion. */
 export function createLsnHistory(): LsnHistory {
   let entries: { lsn: Lsn; since: number }[] = []
   return {

@@ -128,8 +128,8 @@ const selectServerFacts = `
 
 /**
  * Checks a server before its first use. Throws, with a remedy, in these cases: it is unreachable or too old. LC_CTYPE is C or Turkish, which breaks
- * the comparison of email addresses regardless of case. A pooler loses the session state, unless `pooled`. `named`: the setting that names the
- * server.
+ * the comparison of email addresses regardless of case. A pooler loses the session state, unless `pooled`. `settingName`: the setting that names
+ * the server.
  */
 async function requireServer(connection: Connection, pooled: boolean, settingName = 'DATABASE_URL') {
   await rememberTimelines(connection)
