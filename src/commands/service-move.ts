@@ -106,7 +106,7 @@ async function move(session: Session, service: Service, to: string) {
     )
   const [source, target] = [await databases.open(service.database), await databases.open(to)]
   await requireMovable({ db: source, label: service.database ?? 'the control database' }, { db: target, label: to })
-  const sourceConnection = await buildConnectionString(config, session, service.database)
+  const connectionString = await buildConnectionString(config, session, service.database)
   const started = await beginMove(control, service, to)
   if (!started) throw new Error(`${name} is already being moved.`)
   const stop = stopBySignal(new Error('Stopped.'))
@@ -116,7 +116,7 @@ async function move(session: Session, service: Service, to: string) {
     await moveService(
       { control, source, target },
       started,
-      sourceConnection,
+      connectionString,
       {
         onCopied: copy.show,
         onWaiting(message) {

@@ -58,13 +58,13 @@ const pollIntervalMs = 200
 const createTakenOverError = () => new Error('Another process has taken over the move.')
 
 /**
- * Moves a service that `beginMove` has recorded. `sourceAddress`: the connection string with which the target's server reaches the
- * source. If the move fails, the error says where the service is and which steps are left.
+ * Moves a service that `beginMove` has recorded. `connectionString`: the source as the target's server reaches it. If the move fails, the
+ * error says where the service is and which steps are left.
  */
 export async function moveService(
   databases: MoveDatabases,
   move: Move,
-  sourceAddress: string,
+  connectionString: string,
   reporter: MoveReporter,
   stopSignal: AbortSignal,
 ): Promise<void> {
@@ -80,7 +80,7 @@ export async function moveService(
   try {
     let pausedAt = 0
     try {
-      const tables = await copyService(databases, move, sourceAddress, reporter, signal)
+      const tables = await copyService(databases, move, connectionString, reporter, signal)
       await propagated
       await switchService(databases, move, tables, reporter, signal, () => {
         pausedAt = performance.now()
@@ -105,7 +105,7 @@ export async function moveService(
 async function copyService(
   { control, source, target }: MoveDatabases,
   move: Move,
-  sourceAddress: string,
+  connectionString: string,
   reporter: MoveReporter,
   signal: AbortSignal,
 ) {
@@ -119,7 +119,7 @@ async function copyService(
   const name = await getMoveName(source, move)
   const counts = await publishTables(source, move, name, tables)
   const total = [...counts.values()].reduce((sum, rows) => sum + rows, 0)
-  await subscribe(source, target, name, sourceAddress)
+  await subscribe(source, target, name, connectionString)
   if (!(await recordCopySlots(control, move, await readCopySlots(target, name)))) throw createTakenOverError()
   await startCopy(target, name)
   for (;;) {

@@ -14,13 +14,13 @@ export async function undoFailedMove(databases: MoveDatabases, move: Move, error
     )
   })
   if (state === 'switched') return
-  await requireOwnership(databases.control, move).catch(stateError => {
-    throw addToMessage(error, stateError.message)
+  await requireOwnership(databases.control, move).catch(ownershipError => {
+    throw addToMessage(error, ownershipError.message)
   })
-  await undoMove(databases, move, signal).catch(stateError => {
+  await undoMove(databases, move, signal).catch(undoError => {
     throw addToMessage(
       error,
-      `${name} is still served from the source. The rows in ${target} are deleted once ${target} is available: ${stateError.message}`,
+      `${name} is still served from the source. The rows in ${target} are deleted once ${target} is available: ${undoError.message}`,
     )
   })
   throw addToMessage(error, `The move was undone. ${name} is still served from the source.`)
