@@ -43,16 +43,16 @@ export function List({ path, caption, columns, empty, file, getKey, version = 0,
     setError(undefined)
     try {
       const loadedRows = [...previousRows]
-      let position = cursor
+      let nextCursor = cursor
       do {
         const limit = Math.max(pageSize, Math.min(maxPageSize, count - loadedRows.length))
-        const { data, meta } = await callApi(toPagePath(path, position, limit), { signal })
+        const { data, meta } = await callApi(toPagePath(path, nextCursor, limit), { signal })
         if (signal.aborted) return
         loadedRows.push(...data)
-        position = meta.hasNextPage ? meta.endCursor : null
-      } while (position !== null && loadedRows.length < count)
+        nextCursor = meta.hasNextPage ? meta.endCursor : null
+      } while (nextCursor !== null && loadedRows.length < count)
       setLoaded({ dataset, path, rows: loadedRows })
-      setNext(position)
+      setNext(nextCursor)
     } catch (reason) {
       if (signal.aborted) return
       setError(reason)

@@ -22,8 +22,8 @@ import { findPushState, movePushCursor } from '../../store/ecommerce/push-state.
 const pushKinds = ['inventory'] as const
 const maxChanges = 1_000
 const skusPerStep = 1_000
-/** Steps that are compared at a time: the database and this process work at the same time. A third one saves nothing. */
-const comparedAtATime = 2
+/** Steps that are compared at a time, so that the database works on one while this process works on the other. A third one saves nothing. */
+const maxConcurrentSteps = 2
 
 export const getPushSubscription = (service: Service, keys: Keys): Subscription => ({
   service,
@@ -76,7 +76,7 @@ export async function compareAll(
       after = skus.length < skusPerStep ? undefined : skus.at(-1)
       return skus
     })
-  await runLanes(comparedAtATime, async () => {
+  await runLanes(maxConcurrentSteps, async () => {
     for (;;) {
       const skus = await readNext()
       if (!skus.length) return

@@ -73,7 +73,7 @@ export async function pushStock(
       if (state !== 'finished' || !(await runCycle(context))) return
     }
   }
-  await runLanes(concurrency, at => runLane(at === 0))
+  await runLanes(concurrency, index => runLane(index === 0))
   return { state }
 }
 
