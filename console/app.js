@@ -53,7 +53,8 @@ export function App() {
     />`
 
   const name = addressed ?? localStorage.getItem(serviceKey)
-  const service = signedIn.services.find(each => each.name === name) ?? (addressed ? undefined : signedIn.services[0])
+  const service =
+    signedIn.services.find(candidate => candidate.name === name) ?? (addressed ? undefined : signedIn.services[0])
   if (!service) return html`<${NoService} name=${addressed} services=${signedIn.services} />`
   localStorage.setItem(serviceKey, service.name)
   selectService(service.name)
@@ -73,7 +74,7 @@ const NoService = ({ name, services }) => html`<main class="sign-in">
   <h1>${name ? t('No access to {name}', { name }) : t('No service')}</h1>
   <div class="empty">
     <p>${name ? t("Your account has no access to the service {name}, or it doesn't exist. Ask an admin for access.", { name }) : t('Your account has no service. Ask an admin for access.')}</p>
-    <p class="choices">${services.map(each => html`<a class="button" key=${each.name} href=${linkToService(each.name)}>${t('Open {name}', { name: each.name })}</a>`)}</p>
+    <p class="choices">${services.map(service => html`<a class="button" key=${service.name} href=${linkToService(service.name)}>${t('Open {name}', { name: service.name })}</a>`)}</p>
   </div>
 </main>`
 

@@ -38,7 +38,7 @@ export function Bars({
   // Another range can have fewer bars.
   const hovered = chosen !== undefined && chosen < times.length ? chosen : undefined
   const totals = times.map((_, i) => {
-    const values = series.map(each => each.values[i] ?? 0)
+    const values = series.map(part => part.values[i] ?? 0)
     return isGrouped ? Math.max(...values) : values.reduce((sum, value) => sum + value, 0)
   })
   const highest = Math.max(1, ...totals)
@@ -50,7 +50,7 @@ export function Bars({
       ? summary
       : [
           formatTime(times[at] ?? ''),
-          ...series.map(each => `${each.title} ${format(each.values[at] ?? 0)}`),
+          ...series.map(part => `${part.title} ${format(part.values[at] ?? 0)}`),
           note?.(at),
         ]
           .filter(Boolean)
@@ -69,7 +69,7 @@ export function Bars({
     ${
       totals.every(total => total === 0)
         ? html`<div class="empty">${empty ?? t('Nothing in this range')}</div>`
-        : html`<ul class="legend">${series.map(each => html`<li key=${each.title} class=${each.colour}>${each.title}</li>`)}<li class="time">${t('highest {value}', { value: format(highest) })}</li></ul>
+        : html`<ul class="legend">${series.map(part => html`<li key=${part.title} class=${part.colour}>${part.title}</li>`)}<li class="time">${t('highest {value}', { value: format(highest) })}</li></ul>
     <div class=${isGrouped ? 'bars' : 'bars stacked'} style=${{ gridTemplateColumns: `repeat(${times.length}, minmax(0, 1fr))` }} role=${link ? 'group' : 'img'} tabindex=${link && 0} aria-label=${`${name}: ${summary}`} onKeyDown=${link && chooseBar} onBlur=${() => setHovered(undefined)} onPointerLeave=${() => setHovered(undefined)}>
       ${times.map(
         (time, i) => html`<div

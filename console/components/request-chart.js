@@ -45,10 +45,10 @@ export function RequestChart({ title, range, tools, minute = 0, link }) {
       {
         title: t('successful'),
         colour: 'muted',
-        values: intervals.map(each => each.answered - each.rejected - each.failed),
+        values: intervals.map(interval => interval.answered - interval.rejected - interval.failed),
       },
-      { title: t('client errors (4xx)'), colour: 'warn', values: intervals.map(each => each.rejected) },
-      { title: t('server errors (5xx)'), colour: 'bad', values: intervals.map(each => each.failed) },
+      { title: t('client errors (4xx)'), colour: 'warn', values: intervals.map(interval => interval.rejected) },
+      { title: t('server errors (5xx)'), colour: 'bad', values: intervals.map(interval => interval.failed) },
     ]}
     note=${(/** @type {number} */ i) => formatP95(intervals[i]?.p95 ?? null)}
     link=${link && linkInterval}

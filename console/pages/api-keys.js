@@ -113,6 +113,6 @@ function NewKeyOfAccount({ done }) {
   const account = username || (data.accounts[0]?.username ?? '')
   const create = async (/** @type {object} */ body) =>
     done((await callApi(toPath({ username: account }), { method: 'POST', body })).data)
-  return html`<${Choice} label="Account" value=${account} change=${setUsername} options=${data.accounts.map(each => [each.username, `${each.username} (${each.role})`])} />
+  return html`<${Choice} label="Account" value=${account} change=${setUsername} options=${data.accounts.map(({ username: name, role }) => [name, `${name} (${role})`])} />
     <${NewKey} scopes=${data.scopes} create=${create} />`
 }

@@ -55,7 +55,7 @@ export function createSignIn(db: Db, keys: Keys): SignIn {
     },
   })
 
-  /** Replaces a hash of another secret by the one of the newest secret. Returns the hash for the cache, so that it is replaced only once. */
+  /** Replaces a stored hash that an older secret made. Returns the hash of the newest secret for the cache, so that it is replaced only once. */
   function refreshHash(
     replace: typeof replaceApiKeyHash,
     username: string,

@@ -14,7 +14,7 @@ export interface FieldError {
   requested?: number
 }
 
-/** Members that some problems have in addition to those of RFC 9457. */
+/** Members that some problems have in addition to the members of RFC 9457. */
 export interface ProblemMembers {
   /** When the lock of a voucher expires, in the service's time zone. */
   lockedUntil?: string

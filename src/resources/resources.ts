@@ -45,7 +45,7 @@ import { voucherLedgers } from './vouchers/ledger.ts'
 import { vouchers } from './vouchers/vouchers.ts'
 import { webhooks } from './webhooks/webhooks.ts'
 
-/** All routes except those of API keys, whose schemas list the scopes. */
+/** All routes except the routes of API keys, whose schemas list the scopes. */
 const routesWithoutKeys: readonly RouteDefinition[] = [
   ...stores,
   ...staff,

@@ -19,7 +19,7 @@ function checkTrackingUrl({ trackingUrl }: ShipmentInput): FieldError[] {
   return [{ pointer: '/trackingUrl', code: 'invalid_field', detail }]
 }
 
-/** Parcels of orders, with their tracking, and cancellations of what is not shipped. */
+/** Parcels of orders, with their tracking, and cancellations of units that are not shipped. */
 export const shipments = [
   post(
     '/orders/:id/shipments',

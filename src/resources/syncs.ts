@@ -72,7 +72,7 @@ export const syncs = [
 export const readSyncs = async (db: Db, context: Pick<ReadContext, 'service' | 'driver'>) =>
   renderSyncs(db, context.service, await listScheduled(db, context), Object.keys(importTypes))
 
-/** Returns the syncs of the back office, then those of the e-commerce platform. */
+/** Returns the syncs of the back office, then the syncs of the e-commerce platform. */
 const listScheduled = async (db: Db, { service, driver }: Pick<ReadContext, 'service' | 'driver'>) => [
   ...driver.syncs.map(({ name, intervalSeconds }) => ({ name, intervalSeconds })),
   ...(await listPlatformSyncs(db, service)),

@@ -19,7 +19,7 @@ class RolledBack<T> extends Error {
 
 /**
  * Computes the result of a write and rolls back each of its transactions. The back office is queried but not changed. Two things are
- * kept, because a dry run must not help to guess PINs: failed attempts are counted, and reservations are taken like those of a write.
+ * kept, because a dry run must not help to guess PINs: failed attempts are counted, and reservations are made as by a write.
  */
 export async function dryRun<T>(
   context: TransactionContext,

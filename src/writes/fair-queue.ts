@@ -7,7 +7,7 @@ const timeoutMs = 5_000
 
 /** Shares the connections of writes between services. A transaction that gets none in time is rejected with 503. */
 export interface WriteQueue {
-  /** Resolves with a function that gives the connection back. */
+  /** Resolves with a function that releases the connection. */
   acquire(service: Service): Promise<Release>
   /** Transactions that wait for a connection. */
   readonly waiting: number

@@ -153,9 +153,10 @@ export function recognizeColumns(columns, { header, rows }) {
   const isFree = (/** @type {string} */ candidate) => candidate && !Object.values(map).includes(candidate)
   for (const { name } of columns) {
     if (name in map) continue
-    const byName = header.find(each => isFree(each) && synonyms[name]?.includes(normalizeName(each)))
+    const byName = header.find(fileColumn => isFree(fileColumn) && synonyms[name]?.includes(normalizeName(fileColumn)))
     const pattern = valuePatterns[name]
-    const source = byName ?? (pattern && header.find((each, i) => isFree(each) && isMostly(rows, i, pattern)))
+    const source =
+      byName ?? (pattern && header.find((fileColumn, i) => isFree(fileColumn) && isMostly(rows, i, pattern)))
     if (source !== undefined) map[name] = source
   }
   return map

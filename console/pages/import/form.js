@@ -72,7 +72,7 @@ export function Form({ file, type: requestedType, isHidden, send }) {
   const { header, rows, lines } = sample
   const columns = importTypes[type]?.columns ?? []
   const adminColumns =
-    allImportTypes[type]?.columns.filter(({ name }) => !columns.some(each => each.name === name)) ?? []
+    allImportTypes[type]?.columns.filter(({ name }) => !columns.some(column => column.name === name)) ?? []
   const timedColumn = findTimedColumn(columns, map)
   const missing = columns.filter(({ name, required }) => required && !(name in map) && !constants[name])
   /** @param {Partial<Plan>} changes */

@@ -84,7 +84,7 @@ export function AcceptDialog({ kind, noun, close, done }) {
   /** @type {{ reasons: { reason: string, count: number }[], rows: any[] } | undefined} */
   const data = preview.data?.data
   const counts = data?.reasons ?? []
-  const total = counts.filter(each => !reason || each.reason === reason).reduce((sum, { count }) => sum + count, 0)
+  const total = counts.filter(entry => !reason || entry.reason === reason).reduce((sum, { count }) => sum + count, 0)
   const accept = () =>
     run(async () => {
       const body = reason ? { kind, reason } : { kind }
@@ -101,7 +101,7 @@ export function AcceptDialog({ kind, noun, close, done }) {
       counts.length > 0 &&
       html`<${Choice} label="Suggestions" value=${reason} change=${setReason} options=${[
         ['', t('All ({total})', { total: counts.reduce((sum, { count }) => sum + count, 0) })],
-        ...counts.map(each => [each.reason, `${reasons[each.reason]} (${format(each.count)})`]),
+        ...counts.map(entry => [entry.reason, `${reasons[entry.reason]} (${format(entry.count)})`]),
       ]} />
       <${Table} caption="Preview of the mappings" columns=${columns} rows=${data.rows} />
       ${total > data.rows.length && html`<p><small>${t('and {more} more', { more: total - data.rows.length })}</small></p>`}`

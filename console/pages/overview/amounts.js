@@ -67,8 +67,8 @@ export function Amounts({ overview, range, tools }) {
     summary=${`${format(Number(total))} · ${formatCount(count)} · ${comparison}`}
     times=${intervals.map(({ from }) => from)}
     series=${[
-      { title: before, colour: 'muted', values: intervals.map(each => Number(each.previous)) },
-      { title: current, colour: 'accent', values: intervals.map(each => Number(each.total)) },
+      { title: before, colour: 'muted', values: intervals.map(interval => Number(interval.previous)) },
+      { title: current, colour: 'accent', values: intervals.map(interval => Number(interval.total)) },
     ]}
     isGrouped
     format=${format}

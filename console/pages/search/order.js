@@ -91,7 +91,7 @@ function OrderDetails({ order, returns, shipments, cancellations, canFulfil, cus
   const status = getStatus(order.lines)
   const sum = (/** @type {(line: any) => number} */ count) =>
     order.lines.reduce((/** @type {number} */ total, /** @type {any} */ line) => total + count(line), 0)
-  const returned = returns.filter(each => each.status !== 'cancelled')
+  const activeReturns = returns.filter(({ status: returnStatus }) => returnStatus !== 'cancelled')
   const file = `order-${order.orderNumber}`
   return html`<section aria-label=${t('Order {orderNumber}', { orderNumber: order.orderNumber })}>
     <div class="record-head"><h2>${t('Order {orderNumber}', { orderNumber: order.orderNumber })}</h2><${State} state=${status} tone=${tones[status]} /></div>
@@ -103,7 +103,9 @@ function OrderDetails({ order, returns, shipments, cancellations, canFulfil, cus
         [t('Open'), sum(countOpen)],
         [
           t('Returned'),
-          returned.length ? formatMoney(sumAmounts(returned.map(each => each.total)), order.currency) : t('none'),
+          activeReturns.length
+            ? formatMoney(sumAmounts(activeReturns.map(({ total }) => total)), order.currency)
+            : t('none'),
         ],
       ]}
     />

@@ -68,11 +68,14 @@ function Input({ name, settings, ...props }) {
       change=${(/** @type {Record<string, string>[]} */ rows) => change(rows.map(({ type }) => type))}
     />`
   if (name === 'defaultReturnReason') {
-    const options = settings.returnReasons.map((/** @type {any} */ each) => [each.code, `${each.code} · ${each.name}`])
+    const options = settings.returnReasons.map((/** @type {any} */ reason) => [
+      reason.code,
+      `${reason.code} · ${reason.name}`,
+    ])
     return html`<${Select} ...${props} options=${[['', t('none')], ...options]} />`
   }
   if (schema.type === 'boolean') return html`<${Switch} ...${props} />`
-  if (schema.enum) return html`<${Select} ...${props} options=${schema.enum.map(each => [each, each])} />`
+  if (schema.enum) return html`<${Select} ...${props} options=${schema.enum.map(choice => [choice, choice])} />`
   const handleInput =
     (/** @type {(text: string) => unknown} */ convert) =>
     (/** @type {{ currentTarget: HTMLInputElement }} */ { currentTarget }) =>

@@ -35,7 +35,7 @@ export interface ReplayState {
 }
 
 /**
- * Query for the replay state. The timeline is that of the server from which the standby receives WAL. The control file is not used: after a
+ * Query for the replay state. The timeline belongs to the server from which the standby receives WAL. The control file is not used: after a
  * promotion it is outdated for minutes, so a standby of a wrongly promoted server could pass for a standby of the primary.
  */
 export const replayState: Sql = sql`

@@ -43,7 +43,7 @@ export interface SubscriptionState {
 
 export interface SubscriptionPort {
   read(url: string, signal: AbortSignal): Promise<SubscriptionState>
-  /** Creates what is missing, and deletes subscriptions with an old URL of this connection. Returns the state before. */
+  /** Creates the missing subscriptions, and deletes subscriptions with an old URL of this connection. Returns the state before. */
   ensure(url: string, signal: AbortSignal): Promise<SubscriptionState>
   /** Deletes the subscriptions of this connection, at any URL. */
   remove(path: string, signal: AbortSignal): Promise<void>
@@ -53,6 +53,6 @@ export interface SubscriptionPort {
 export interface EventPort extends SubscriptionPort {
   /** The maximum number of IDs of one call of `findExisting`. */
   readonly maxIds: number
-  /** Returns those of these global IDs whose record exists: an event can be false. */
+  /** Returns the global IDs whose record exists: an event can be false. */
   findExisting(ids: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>>
 }

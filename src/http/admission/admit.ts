@@ -187,8 +187,8 @@ function requireKeyPermission(apiKey: ApiKeyInUse, operation: KeyRequirements, {
   if (storeSource === 'path') requireStores(apiKey, () => [(params as Record<string, string>)[storeParam]])
   else if (storeSource === 'query')
     requireStores(apiKey, () => {
-      const named = new URLSearchParams(query as string).getAll(storeFilter)
-      return named.length ? named : [undefined]
+      const storeNumbers = new URLSearchParams(query as string).getAll(storeFilter)
+      return storeNumbers.length ? storeNumbers : [undefined]
     })
   else if (storeSource === 'none' && apiKey.stores) {
     const detail = `The API key \`${apiKey.name}\` is limited to stores. It can't call operations for all stores.`

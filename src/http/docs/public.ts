@@ -145,7 +145,7 @@ const actionsByStatus: Partial<Record<number, NextAction>> = {
   503: 'retry_later',
   504: 'retry_with_same_key',
 }
-/** The actions of codes that differ from those of their statuses. */
+/** The actions of codes that differ from the actions of their statuses. */
 const actionsByCode: Partial<Record<ErrorCode, NextAction>> = {
   service_not_assigned: 'ask_admin',
   insufficient_role: 'ask_admin',

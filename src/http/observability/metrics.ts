@@ -51,7 +51,7 @@ function measureEventLoop(server: FastifyInstance): () => Sample[] {
  */
 export function measureRequests(server: FastifyInstance, maxServices: number): () => Sample[] {
   const getServiceLabel = createServiceLabel(maxServices)
-  const responses = new Map<
+  const responseCounts = new Map<
     string,
     { labels: { route: string; method: string; status: string; service?: string }; count: number }
   >()
@@ -73,12 +73,12 @@ export function measureRequests(server: FastifyInstance, maxServices: number): (
     const service = getServiceLabel(request)
     const key = `${method} ${route}`
     const serviceKey = `${key} ${service?.service}`
-    const response = responses.get(`${serviceKey} ${status}`) ?? {
+    const responseCount = responseCounts.get(`${serviceKey} ${status}`) ?? {
       labels: { route, method, status, ...service },
       count: 0,
     }
-    responses.set(`${serviceKey} ${status}`, response)
-    response.count++
+    responseCounts.set(`${serviceKey} ${status}`, responseCount)
+    responseCount.count++
     const seconds = reply.elapsedTime / 1_000
     routeDurations.observe(serviceKey, seconds, () => ({ route, method, ...service }))
     const errorType = reply.statusCode >= 500 ? (request.errorCode ?? status) : undefined
@@ -94,7 +94,7 @@ export function measureRequests(server: FastifyInstance, maxServices: number): (
 
   return () => {
     return [
-      ...[...responses.values()].map(({ labels, count }) =>
+      ...[...responseCounts.values()].map(({ labels, count }) =>
         createSample('tillbridge_http_requests_total', labels, count),
       ),
       ...routeDurations.samples(),

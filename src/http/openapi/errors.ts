@@ -73,10 +73,10 @@ export function createErrorWriter(publicUrl: string, hasExamples: boolean) {
     const byStatus = Map.groupBy(codes, code => errorCodes[code].status)
     let hasExample = !hasExamples
     const responses = [...byStatus].flatMap(([status, statusCodes]): [number, object][] => {
-      const own = getOwnErrors(statusCodes)
-      if (!own.length) return isDefaultStatus(status) ? [] : [[status, refer(status)]]
+      const ownErrors = getOwnErrors(statusCodes)
+      if (!ownErrors.length) return isDefaultStatus(status) ? [] : [[status, refer(status)]]
       // One example shows the form. The page of a code explains the others.
-      const response = hasExample ? referToCodes(own, status) : buildResponse(own, status, instance)
+      const response = hasExample ? referToCodes(ownErrors, status) : buildResponse(ownErrors, status, instance)
       hasExample = true
       return [[status, response]]
     })

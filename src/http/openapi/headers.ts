@@ -152,7 +152,7 @@ const writeHeaders = {
 const withoutDescription = (headers: Record<string, ReturnType<typeof buildResponseHeader>>) =>
   Object.fromEntries(Object.entries(headers).map(([name, { description: _, ...header }]) => [name, header]))
 
-/** The headers that the document has once. The tables of its introduction describe those of every response and of bulk exports. */
+/** The headers that the document has once. The tables of its introduction describe the headers of every response and of bulk exports. */
 export const sharedResponseHeaders = {
   everyResponse: withoutDescription(commonResponseHeaders),
   write: writeHeaders,

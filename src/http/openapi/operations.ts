@@ -125,8 +125,8 @@ function buildResponses(writer: Writer, operation: Operation) {
 }
 
 const describeOwnErrors = (codes: readonly ErrorCode[]) => {
-  const own = getOwnErrors(codes)
-  return own.length ? { 'x-error-codes': own } : {}
+  const ownErrors = getOwnErrors(codes)
+  return ownErrors.length ? { 'x-error-codes': ownErrors } : {}
 }
 
 /** An example file for each content type. The order matters: a generated Python client sends every file as the last type. */

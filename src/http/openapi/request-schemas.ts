@@ -51,8 +51,8 @@ export function toRequestSchema(schema: Schema, inQuery: boolean): Schema {
   if (type !== 'string' || words || word !== undefined) return schema
   const rule = (inQuery ? queryFormats : bodyFormats)[String(format)]
   if (!rule && isStandardFormat(format)) return schema
-  const own = String(pattern ?? (inQuery ? noControls : line))
-  return { ...schema, ...(rule ?? shortRules[own] ?? { pattern: own }) }
+  const ownPattern = String(pattern ?? (inQuery ? noControls : line))
+  return { ...schema, ...(rule ?? shortRules[ownPattern] ?? { pattern: ownPattern }) }
 }
 
 /** True if JSON Schema defines the format. */

@@ -53,11 +53,11 @@ export function shareParameters(paths: Paths) {
 
 /** Returns the name of a component: `UpdatedAfter`, `WebhookId` for the `id` of `/webhooks/{id}`, or `SyncName` for `/syncs/{sync}`. */
 function toComponentName({ name, in: place }: Parameter, path: string) {
-  const own = toPascalCase(name ?? '')
-  if (place !== 'path') return own
+  const baseName = toPascalCase(name ?? '')
+  if (place !== 'path') return baseName
   const [, collection = ''] = new RegExp(`([\\w-]+)/\\{${name}\\}`).exec(path) ?? []
   const singular = toPascalCase(collection).replace(/s$/, '')
-  return singular + (singular === own ? 'Name' : own)
+  return singular + (singular === baseName ? 'Name' : baseName)
 }
 
 /** Moves each error response that several operations have into a component. Its name lists its codes: `SkuTakenOrMappingChanged`. */
@@ -109,12 +109,12 @@ export function extendSchemas(schemas: Record<string, Schema>): Record<string, S
     .sort((a, b) => b.length - a.length)
 
   const findBase = (name: string, { required = [] }: Schema) => {
-    const own = getTexts(name)
+    const ownTexts = getTexts(name)
     return candidates.find(base => {
       const shared = Object.entries(getTexts(base.name))
       return (
-        shared.length < Object.keys(own).length &&
-        shared.every(([property, text]) => own[property] === text) &&
+        shared.length < Object.keys(ownTexts).length &&
+        shared.every(([property, text]) => ownTexts[property] === text) &&
         base.required.every(property => required.includes(property))
       )
     })

@@ -121,7 +121,7 @@ export function registerRoutes(server: FastifyInstance, app: AppContext, definit
         return sendExport(request, reply, role, () => exportPages(service, getConnectionLimit(context), loadPage))
       }
       const cursorScope = { service, list: getRequestPath(request), filters, key: app.keys.cursors }
-      // Throws `errors` together with those of the cursor.
+      // Throws `errors` together with the errors of the cursor.
       const pageRequest = toPageRequest(cursorScope, { limit, after_cursor }, defaultLimit, errors)
       const { page, meta } = await loadPage(pageRequest)
       const isPoll = sent.has('updated_after') && after_cursor === undefined

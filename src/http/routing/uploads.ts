@@ -136,8 +136,9 @@ export function uploadRouter(server: FastifyInstance, app: AppContext) {
 function createFileSlots(max: number) {
   const used: number[] = []
   const requireFree = (service: number) => {
-    const own = used.filter(id => id === service).length
-    if (used.length >= max || own >= max / 2) throw new ApiError('too_many_imports', undefined, { retryAfter: 20 })
+    const usedByService = used.filter(id => id === service).length
+    if (used.length >= max || usedByService >= max / 2)
+      throw new ApiError('too_many_imports', undefined, { retryAfter: 20 })
   }
   return {
     requireFree,

@@ -55,7 +55,7 @@ export interface WriteRouteOptions<B extends TSchema, P extends Params> extends 
   loadStored?(db: Db, service: Service, params: { [name in keyof P]: string }): Promise<{ record: string } | undefined>
   /** Counts a guess (for example a PIN) in a request whose key was used before. Returns the error that hides the state of the key. */
   countGuess?(tx: Db, repeat: RepeatContext<Static<B>, P>): Promise<ApiError | undefined>
-  /** Returns the errors of rules that the schema can't express. They are reported together with those of the schema. */
+  /** Returns the errors of rules that the schema can't express. They are reported together with the errors of the schema. */
   checkRules?(body: Static<B>, service: Service): FieldError[]
   /** The response fields that the write generates unless the body has them: numbers, secrets. Null after a dry run. */
   generated?: readonly string[]

@@ -2,7 +2,7 @@ import { formatAmount, parseAmount } from '../../domain/values/money.ts'
 
 /**
  * Converts lines of exports that are not one record each, or whose values are spread over columns.
- * A converter adds our columns to those of the file, so the lines can still be mapped, rejected and corrected like any others.
+ * A converter adds our columns to the columns of the file, so the lines can still be mapped, rejected and corrected like any others.
  */
 
 type Cells = readonly string[]

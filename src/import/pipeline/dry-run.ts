@@ -13,7 +13,7 @@ const maxInputs = 200_000
 const notCompared = `were not compared with lines after the first ${maxInputs.toLocaleString('en')}: duplicates among them are found by the import`
 
 /**
- * Writes the batches of a dry run. Each batch is written like that of an import, in a transaction that is rolled back, so that it locks rows
+ * Writes the batches of a dry run. Each batch is written as by an import, in a transaction that is rolled back, so that it locks rows
  * only for a moment. Earlier inputs that share a key or a unique value with the batch are written before it: the database then reaches the
  * same decisions as in an import.
  */

@@ -152,8 +152,8 @@ async function importBatches(
     await onBatch?.(lastLine)
   }
   // The last two batches. While one is written, the next one is read and prepared. In an initial load, a batch is written at the same time as
-  // the last one if they have no claims in common. A third batch waits, because its claims are only compared with those of the second, and
-  // the later of two lines must win.
+  // the last one if they have no claims in common. A third batch waits, because its claims are compared only with the claims of the second,
+  // and the later of two lines must win.
   let beforeLast: Promise<void> = Promise.resolve()
   let last: Promise<void> = Promise.resolve()
   try {

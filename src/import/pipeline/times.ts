@@ -142,7 +142,7 @@ const parseTime = (text: string) =>
 
 const notATimeOfDay = new RowError('must have a time in its time column: HH:MM:SS or HH:MM, also with AM or PM')
 
-/** Replaces the time of day in `YYYY-MM-DD HH:MM:SS` by that of another cell. An empty cell changes nothing. */
+/** Replaces the time of day in `YYYY-MM-DD HH:MM:SS` by the time in another cell. An empty cell changes nothing. */
 export function addTime(dateTime: unknown, cell: unknown): unknown {
   if (typeof dateTime !== 'string' || cell === undefined || cell === null || cell === '') return dateTime
   // Spreadsheets can add a date to a column of times. It has no meaning.

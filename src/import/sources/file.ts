@@ -22,7 +22,7 @@ export interface Source {
 
 const chunkBytes = 64 * 1024
 
-/** Opens a file, or standard input for `-`. The default format is that of the file's extension, and CSV for standard input. */
+/** Opens a file, or standard input for `-`. The default format follows from the file's extension. For standard input, it is CSV. */
 export async function openSource(path: string, explicitFormat?: Format): Promise<Source> {
   if (path === '-') return { name: 'standard input', format: explicitFormat ?? 'csv', stream: process.stdin }
   const format = explicitFormat ?? findFormat(path)

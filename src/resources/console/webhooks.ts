@@ -108,7 +108,7 @@ async function findAttemptOrThrow(db: Db, service: Service, id: string, attempt:
 const maxBacklog = 10_000
 const pageSize = 1_000
 
-/** Counts the undelivered changes of an endpoint, including those of its pending delivery. */
+/** Counts the undelivered changes of an endpoint, including the changes of its pending delivery. */
 async function countBacklog(db: Database, keys: Keys, service: Service, endpoint: EndpointState) {
   let positions = decodeCursor({ service, kinds: endpoint.kinds, key: keys.cursors }, endpoint.cursor)
   let backlog = 0

@@ -146,8 +146,8 @@ export const mappingCheck = [
         if (isUndone) return { record, subject }
         const locked = await lockMapping(tx, service, kind, recordId)
         if (!locked) throw notFound('record')
-        const now = pickFields(kind, locked.record)
-        if (!areSame(kind, now, after)) throw createMappingChanged(subject)
+        const current = pickFields(kind, locked.record)
+        if (!areSame(kind, current, after)) throw createMappingChanged(subject)
         await changeMapping(tx, service, kind, { id: recordId, before: locked.record, change: before })
         const changes = listMappingChanges(kind, after, before)
         return {

@@ -167,9 +167,9 @@ export async function isLastAdmin(tx: Db, username: string, service: Service): P
 
 /** True if an account has at least the role of another one in all its services, so the other's password gives it no further permission. */
 export async function includesAllRoles(tx: Db, username: string, otherUsername: string): Promise<boolean> {
-  const own = await loadAssignments(tx, username)
+  const ownAssignments = await loadAssignments(tx, username)
   return [...(await loadAssignments(tx, otherUsername))].every(([name, { role }]) => {
-    const ownAssignment = own.get(name)
+    const ownAssignment = ownAssignments.get(name)
     return ownAssignment !== undefined && includesRole(ownAssignment.role, role)
   })
 }

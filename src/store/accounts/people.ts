@@ -30,7 +30,7 @@ export const findPerson = async (tx: Db, { issuer, subject }: Identity) =>
 
 /**
  * Returns the username of a person's account, which is created at the first sign-in. Returns undefined if the username is invalid, or looks
- * like the one of another account.
+ * like the username of another account.
  */
 export async function findOrCreatePerson(tx: Db, identity: Identity, username: string): Promise<string | undefined> {
   const existing = await findPerson(tx, identity)

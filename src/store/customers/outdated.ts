@@ -29,8 +29,8 @@ export async function dropOlderFields(tx: Db, service: Service, rows: readonly C
 }
 
 /**
- * Keeps consent that was withdrawn after the time of a row: a back office can return an older state of a customer. Other fields are those of
- * the row. Call it with the customers locked.
+ * Keeps consent that was withdrawn after the time of a row: a back office can return an older state of a customer. Takes the other
+ * fields from the row. Call it with the customers locked.
  */
 export async function keepWithdrawals(tx: Db, service: Service, rows: readonly CustomerRow[]): Promise<CustomerRow[]> {
   const stored = await readStoredContent(tx, service, rows)

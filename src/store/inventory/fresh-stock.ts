@@ -29,14 +29,14 @@ export async function refreshStock(
   fetchStock: (skuIds: readonly string[]) => Promise<FreshStock[]>,
 ) {
   const requestedAt = await readDatabaseTime(db)
-  const fresh = await fetchStock(skuIds)
+  const fetchedStock = await fetchStock(skuIds)
   const stored = await db.rows<{ storeId: string; skuId: string }>(sql`
     select c.store_id as "storeId", v.sku_id as "skuId"
       from store c cross join variant v
      where c.service_id = ${service.id} and v.service_id = ${service.id} and v.sku_id = any(${skuIds})
        and (exists (select from stock s where s.service_id = c.service_id and s.store_id = c.store_id and s.sku_id = v.sku_id)
-            or c.store_id = any(${fresh.map(({ storeId }) => storeId)}))`)
-  const units = new Map(fresh.map(({ storeId, skuId, freeStock }) => [`${storeId} ${skuId}`, freeStock]))
+            or c.store_id = any(${fetchedStock.map(({ storeId }) => storeId)}))`)
+  const units = new Map(fetchedStock.map(({ storeId, skuId, freeStock }) => [`${storeId} ${skuId}`, freeStock]))
   const rows = stored.map(row => {
     const freeStock = units.get(`${row.storeId} ${row.skuId}`)
     return { ...row, freeStock: freeStock ?? 0, isAtMost: freeStock === undefined }

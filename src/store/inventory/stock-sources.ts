@@ -27,13 +27,13 @@ export async function findStockSources(
   skus: readonly string[],
   storeNumber: string | undefined,
 ): Promise<StockSources> {
-  const named = sql`select store_id from store where service_id = ${service.id} and store_number = ${storeNumber ?? null}`
+  const preferredStore = sql`select store_id from store where service_id = ${service.id} and store_number = ${storeNumber ?? null}`
   const rows = await tx.rows<StockSource & { sku: string }>(sql`
     select v.sku, v.sku_id as "skuId", v.allow_backorder as "allowBackorder", s.store_id as "storeId", ${sellableUnits(service)} as units
       from variant v
      cross join lateral (
        select s.* from stock s where s.service_id = v.service_id and s.sku_id = v.sku_id
-        order by store_id = (${named}) desc nulls last, free_stock - (allocated + ${currentlyReserved()}) desc, store_id limit 1) s
+        order by store_id = (${preferredStore}) desc nulls last, free_stock - (allocated + ${currentlyReserved()}) desc, store_id limit 1) s
       join store c on c.service_id = s.service_id and c.store_id = s.store_id
      where v.service_id = ${service.id} and v.sku = any(${skus})`)
   return new Map(rows.map(({ sku, ...source }) => [sku, source]))

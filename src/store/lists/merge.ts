@@ -126,19 +126,19 @@ function encodeRows(columns: readonly string[], rows: readonly MergeRow[]) {
   const masks: number[] = []
   const times: (string | null)[] = []
   const encoded = rows.map(row => {
-    const named: Record<string, unknown> = {}
+    const values: Record<string, unknown> = {}
     let mask = 0
     for (const [key, value] of Object.entries(row)) {
       if (value === undefined) continue
       const column = toSnakeCase(key)
       const bit = bits.get(column)
       if (bit === undefined) continue
-      named[column] = value
+      values[column] = value
       mask += bit
     }
     masks.push(mask)
     times.push(row.updateTimeStamp ?? null)
-    return named
+    return values
   })
   return { json: JSON.stringify(encoded), masks, times }
 }

@@ -12,7 +12,7 @@ interface MappedRecords {
   timestampSource: List
   key: Sql
   record: Sql
-  /** Condition of each state, equal to that of the table's partial index. */
+  /** Condition of each state, equal to the condition of the table's partial index. */
   states: Readonly<Record<MappingState, Sql>>
   /** Locks the record with this key. */
   lock: (service: Service, id: string) => Sql

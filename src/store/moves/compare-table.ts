@@ -78,9 +78,9 @@ const findDifferentKeys = <T>(source: ReadonlyMap<T, string>, target: ReadonlyMa
 
 /** Removes keys whose rows are equal, a batch at a time. If one row of a batch differs, all its keys stay. */
 export async function removeEqual({ source, target }: Databases, table: Table, keys: KeySet): Promise<void> {
-  const all = [...keys]
-  for (let from = 0; from < all.length; from += keysPerQuery) {
-    const batch = all.slice(from, from + keysPerQuery)
+  const allKeys = [...keys]
+  for (let from = 0; from < allKeys.length; from += keysPerQuery) {
+    const batch = allKeys.slice(from, from + keysPerQuery)
     const [expected, actual] = await Promise.all([digestKeys(source, table, batch), digestKeys(target, table, batch)])
     if (expected === actual) for (const key of batch) keys.delete(key)
   }

@@ -4,7 +4,7 @@ import { controlTables } from '../shards/control-tables.ts'
 import type { Move } from './moves.ts'
 
 /**
- * Tables that logical replication doesn't copy: those of the control database, the jobs, which are copied during the pause, and the request
+ * Tables that logical replication doesn't copy: the control database's tables, the jobs, which are copied during the pause, and the request
  * log, which is copied after it.
  */
 const excludedTables = [...controlTables, 'job', 'request_block', 'request_minute']

@@ -56,7 +56,7 @@ const maxEntries = 500
 
 export const isFull = ({ count }: Block) => count >= maxEntries
 
-/** Distinguishes the block IDs of this process from those of others. */
+/** Distinguishes the block IDs of this process from the IDs of other processes. */
 const processPrefix = randomBytes(6).toString('hex')
 let blocks = 0
 

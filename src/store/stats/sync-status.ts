@@ -12,7 +12,7 @@ interface SyncStats {
   records: Record<'read' | 'new' | 'changed' | 'removed' | 'skipped' | 'rejected', number>
 }
 
-/** Returns the statistics of all syncs, except those of services that are not served from this shard. */
+/** Returns the statistics of all syncs, except for services that are not served from this shard. */
 export const readSyncStats = (db: Db) =>
   db.rows<SyncStats>(sql`
     select name as service, sync, extract(epoch from now() - finished_at)::float8 as "lagSeconds", full_only_interval as "fullOnlyIntervalSeconds", error is not null as "isFailed",

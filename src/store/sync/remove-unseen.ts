@@ -174,11 +174,11 @@ export async function removeMissing(
   const ofStores = list === 'stock' ? sql`and r.free_stock <> 0 and r.store_id = any(${storeIds})` : sql``
   // SKUs are written only by imports and syncs, not by requests.
   const unchanged = list === 'variant' ? sql`` : sql`and r.changed_at < ${startedAt}::timestamptz`
-  const all = await db.rows<{ id: string }>(
+  const storedRecords = await db.rows<{ id: string }>(
     sql`select ${id} as id from ${table} where r.service_id = ${service.id} ${ofStores} ${unchanged}`,
   )
-  const missing = all.map(row => row.id).filter(recordId => !seen.has(recordId))
-  if (!removeMost && isTooMany({ unseen: missing.length, all: all.length }))
+  const missing = storedRecords.map(row => row.id).filter(recordId => !seen.has(recordId))
+  if (!removeMost && isTooMany({ unseen: missing.length, all: storedRecords.length }))
     return { removed: 0, retained: missing.length }
   if (dryRun) return { removed: missing.length, retained: 0 }
   let removed = 0

@@ -59,7 +59,7 @@ export const findNewlyOverdue = (db: Db, planned: readonly PlannedSync[]) =>
 export const stalledAlert = 'sync_stalled'
 export const failingAlert = 'sync_failing'
 
-/** Returns those of these syncs that have never completed a run. */
+/** Returns the given syncs that have never completed a run. */
 export const findNeverSynced = async (db: Db, service: Service, syncs: readonly string[]): Promise<string[]> =>
   (
     await db.rows<{ sync: string }>(sql`

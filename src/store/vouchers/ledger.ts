@@ -53,7 +53,7 @@ export const today = (service: Service, now = sql`statement_timestamp()`) =>
 /** A ledger entry, from which balance and state of the voucher follow. */
 interface Entry {
   kind: VoucherAction
-  /** With the currency's decimals: below zero for what is drawn. */
+  /** With the currency's decimals. Negative for amounts that are drawn. */
   amount: string
   state: VoucherState
   /** RFC 3339. Undefined: a lock continues unchanged. */

@@ -60,7 +60,7 @@ export async function countWrongPin(tx: Db, service: Service, subject: Buffer): 
   return counted?.failures ?? 0
 }
 
-/** Blocks a voucher for so many seconds. */
+/** Blocks further guesses of a subject, such as a voucher, for `seconds`. */
 export const blockGuesses = (tx: Db, service: Service, subject: Buffer, seconds: number) =>
   tx.run(sql`
     update pin_guard set blocked_until = statement_timestamp() + make_interval(secs => ${seconds})

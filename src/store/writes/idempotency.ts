@@ -75,7 +75,7 @@ const hashSubject = (keys: Keys, service: Service, path: string) =>
 
 const rowsPerBatch = 1_000
 
-/** Deletes expired responses in batches, also those of services that have moved to another database. */
+/** Deletes expired responses in batches, also for services that have moved to another database. */
 export async function purgeResponses(db: Db, isOver: () => boolean): Promise<void> {
   const services = await db.rows<{ id: number }>(
     sql`select service_id as id from service where move_state is distinct from 'incoming' order by 1`,

@@ -34,7 +34,7 @@ interface PricedCart {
 }
 
 /**
- * Parses a priced cart. Throws `InvalidRecord` if its units differ from those of the request, or if a line doesn't add up: an order with
+ * Parses a priced cart. Throws `InvalidRecord` if its units differ from the request, or if a line doesn't add up: an order with
  * such a line would be rejected.
  */
 export function parseCart(

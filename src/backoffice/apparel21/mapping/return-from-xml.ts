@@ -4,7 +4,7 @@ import { findElements, readInteger, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
 /**
- * The status of a return by the Retail API's words. The codes are those of its web-sales rows, which some releases may show instead.
+ * The status of a return by the Retail API's words. The codes are from its web-sales rows; some releases may return them instead.
  * Merged means that the return is known to the back office, but the goods have not arrived.
  */
 const statuses: Readonly<Record<string, ReturnStatus>> = {

@@ -23,7 +23,7 @@ const roots = ['CouponRedemption']
 /**
  * Coupons that the back office keeps. A reservation is made under a request ID that derives from the write, and is not stored here.
  * If its outcome is unknown, a repeat releases it under the same request ID and then reserves the coupon again. So our own lock is never
- * mistaken for that of another sale. If the client doesn't repeat it, recovery releases it. An order redeems the coupon by the request ID
+ * mistaken for the lock of another sale. If the client doesn't repeat it, recovery releases it. An order redeems the coupon by the request ID
  * in its quote.
  */
 export const createCouponWrites = ({ client, release }: Upstream): CouponWrites => ({

@@ -35,7 +35,7 @@ const isVolatile = ({ code, pointer = '' }: Partial<FieldError>) =>
 /**
  * Returns the order that an earlier attempt at this write placed, although this attempt failed with `error`. Otherwise the caller would
  * believe the order was rejected, and place another one. The order is recognised by number, person, units and payments; its prices are
- * those of the earlier attempt. `find` loads the order with this number and person. Returns undefined if there is no such order.
+ * from the earlier attempt. `find` loads the order with this number and person. Returns undefined if there is no such order.
  */
 export async function findEarlierOrder(
   write: Pick<Write, 'read' | 'service' | 'isKeyed' | 'previouslyInDoubt'>,

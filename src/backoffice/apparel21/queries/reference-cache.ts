@@ -23,7 +23,7 @@ const valueRoots = ['ReferencesbyType', 'ReferencesByType']
 export interface ReferenceCache {
   /** Returns the names of all types of customers and products by identifier. */
   getNames(): Promise<ReadonlyMap<string, string>>
-  /** Returns the names of `getNames`, and those of other types that these records contain. */
+  /** Returns the names of `getNames`, and the names of other types that these records contain. */
   getNamesFor(records: readonly Xml[]): Promise<ReadonlyMap<string, string>>
   /** Returns all values of a type. */
   getValues(typeId: string): Promise<Row[]>

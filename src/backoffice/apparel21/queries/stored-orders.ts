@@ -164,7 +164,7 @@ async function updateLines(
   return { order, lines, ...(returnableLines && { returnableLines }) }
 }
 
-/** Limits the returnable quantities to those of the back office. Returns undefined if no line has fewer. */
+/** Limits the returnable quantities to the quantities of the back office. Returns undefined if no line has fewer. */
 function limitReturnable(
   lines: readonly LockedLine[],
   statuses: ReadonlyMap<number, LineStatus>,

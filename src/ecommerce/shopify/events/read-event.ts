@@ -41,7 +41,7 @@ const getHeader = (headers: IncomingHttpHeaders, name: string): string => {
   return typeof value === 'string' ? value : ''
 }
 
-/** Compares the signature with that of each secret, in constant time. */
+/** Compares the signature with the signature of each secret, in constant time. */
 function isSigned(body: Buffer, signature: string, secrets: readonly string[]): boolean {
   const received = Buffer.from(signature, 'base64')
   const matches = secrets.map(secret => {

@@ -23,12 +23,12 @@ const topicNames = Object.keys(topics) as TopicName[]
 /** The event subscriptions of the app in a shop. Subscriptions with other paths belong to other receivers, and stay. */
 export function createSubscriptions(client: ShopifyClient, readScopes: (signal: AbortSignal) => Promise<Set<string>>) {
   async function list(signal: AbortSignal): Promise<Subscription[]> {
-    const all: Subscription[] = []
+    const subscriptions: Subscription[] = []
     for (let after: string | null = null; ; ) {
       const page: SubscriptionPage = await client.send(operations.subscriptions, { after }, signal)
       const { nodes, pageInfo } = page.webhookSubscriptions
-      all.push(...nodes)
-      if (!pageInfo.hasNextPage || pageInfo.endCursor === after) return all
+      subscriptions.push(...nodes)
+      if (!pageInfo.hasNextPage || pageInfo.endCursor === after) return subscriptions
       after = pageInfo.endCursor
     }
   }

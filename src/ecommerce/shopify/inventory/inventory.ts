@@ -16,7 +16,7 @@ import { bulkQueries, operations, type ShopifyOperation } from '../documents/doc
 /** A call can cost at most the capacity of its class: 900 points on the smallest plan, of which a permit has 10. */
 const limits = { changes: 250, items: 37, orders: 17 }
 
-/** The stock of a shop. `push`: the client of the push and its reads. `background`: that of full reads. */
+/** The stock of a shop. `push`: the client of the push and its reads. `background`: the client of full reads. */
 export const createInventory = ({
   push,
   background,
