@@ -13,6 +13,7 @@ import { beginInitialLoad, withInitialLoad } from '../../../src/store/lists/init
 import { removeUnseen } from '../../../src/store/sync/remove-unseen.ts'
 import { leaseSync, recordSeen } from '../../../src/store/sync/sync.ts'
 import { paginate, pollSince } from '../../support/paginate.ts'
+import { openTransaction } from '../../support/postgres/slow-commits.ts'
 import { type Caller, startTestApi } from '../../support/service.ts'
 
 const api = await startTestApi()
@@ -23,7 +24,7 @@ after(async () => {
 })
 
 const beginning = '1970-01-01T00:00:00.000000Z'
-const buildCustomer = (id: string, updateTimeStamp?: string) => ({ id, firstname: 'Ann', updateTimeStamp })
+const buildCustomerRow = (id: string, updateTimeStamp?: string) => ({ id, firstname: 'Ann', updateTimeStamp })
 const upsert = ({ service }: Caller, ...rows: object[]) => upsertCustomers(api.db, service, rows)
 
 /** Creates a service whose initial load of customers contained these rows. */
@@ -40,11 +41,11 @@ test('an empty list is complete up to the beginning of time', async () => {
 test('an interrupted initial load resumes and becomes visible atomically with source times', async () => {
   const caller = await api.createService()
   assert.ok(await beginInitialLoad(api.db, caller.service, 'customer'), 'the interrupted load must start')
-  await upsert(caller, buildCustomer('new', '2025-06-01 10:00:00'))
+  await upsert(caller, buildCustomerRow('new', '2025-06-01 10:00:00'))
   const { asOf, ids } = await paginate(caller, '/customers/search')
   assert.deepEqual([asOf, ids], [beginning, []])
   const load = await beginInitialLoad(api.db, caller.service, 'customer')
-  await upsert(caller, buildCustomer('old', '2024-06-01 10:00:00'))
+  await upsert(caller, buildCustomerRow('old', '2024-06-01 10:00:00'))
   await load?.end()
   const { json } = await caller.get('/customers/search')
   const times = json.data.map((record: { id: string; updateTimeStamp: string }) => [record.id, record.updateTimeStamp])
@@ -61,7 +62,7 @@ test('an interrupted initial load resumes and becomes visible atomically with so
 
 test('a load is not initial if another write comes between its checks', async () => {
   const caller = await api.createService()
-  let interfere = () => upsert(caller, buildCustomer('now'))
+  let interfere = () => upsert(caller, buildCustomerRow('now'))
   const db: Db = {
     ...api.db,
     async run(statement) {
@@ -79,7 +80,7 @@ test('a job ends an abandoned initial load and spares a running one', async () =
   const [abandoned, running] = [await api.createService(), await api.createService()]
   for (const caller of [abandoned, running]) {
     await beginInitialLoad(api.db, caller.service, 'customer')
-    await upsert(caller, buildCustomer('1', '2025-06-01 10:00:00'))
+    await upsert(caller, buildCustomerRow('1', '2025-06-01 10:00:00'))
   }
   await api.db.run(
     sql`update initial_load set heartbeat_at = now() - interval '16 minutes' where service_id = ${abandoned.service.id}`,
@@ -90,46 +91,25 @@ test('a job ends an abandoned initial load and spares a running one', async () =
 })
 
 test('a late arrival gets the next change timestamp and is polled next', async () => {
-  const caller = await createLoadedService(buildCustomer('1', '2025-06-01 10:00:00'))
+  const caller = await createLoadedService(buildCustomerRow('1', '2025-06-01 10:00:00'))
   const { asOf } = await paginate(caller, '/customers/search')
-  await upsert(caller, buildCustomer('2', '2025-03-01 10:00:00'))
+  await upsert(caller, buildCustomerRow('2', '2025-03-01 10:00:00'))
   const next = await pollSince(caller, asOf)
   assert.deepEqual([next.ids, Date.parse(next.asOf) - Date.parse(asOf) <= 1], [['2'], true])
-  await upsert(caller, buildCustomer('3', '2025-07-01 10:00:00'))
+  await upsert(caller, buildCustomerRow('3', '2025-07-01 10:00:00'))
   const { json } = await caller.get(`/customers/search?updated_after=${next.asOf}`)
   assert.equal(json.data[0].updateTimeStamp, '2025-07-01 10:00:00')
 })
 
 /** Merges a row in a transaction that stays open. Returns the function that commits it. */
-async function openTransaction(t: TestContext, caller: Caller, row: object) {
-  const merged = Promise.withResolvers<void>()
-  const released = Promise.withResolvers<void>()
-  const waitingDb: Database = {
-    ...writersDb,
-    transaction: <T>(work: (tx: Db) => Promise<T>) =>
-      writersDb.transaction(async tx => {
-        const result = await work(tx)
-        merged.resolve()
-        await released.promise
-        return result
-      }),
-  }
-  const completion = upsertCustomers(waitingDb, caller.service, [row])
-  await Promise.race([merged.promise, completion])
-  const commit = async () => {
-    released.resolve()
-    await completion
-  }
-  // Commit even if the test fails, so that no transaction stays open.
-  t.after(commit)
-  return commit
-}
+const openMerge = (t: TestContext, { service }: Caller, row: object) =>
+  openTransaction(t, writersDb, db => upsertCustomers(db, service, [row]))
 
 test('a reader sees a late arrival that commits after a newer change', async t => {
-  const caller = await createLoadedService(buildCustomer('1', '2025-06-01 10:00:00'))
+  const caller = await createLoadedService(buildCustomerRow('1', '2025-06-01 10:00:00'))
   const { asOf } = await paginate(caller, '/customers/search')
-  const commitNow = await openTransaction(t, caller, buildCustomer('now'))
-  const commitLate = await openTransaction(t, caller, buildCustomer('late', '2025-03-01 10:00:00'))
+  const commitNow = await openMerge(t, caller, buildCustomerRow('now'))
+  const commitLate = await openMerge(t, caller, buildCustomerRow('late', '2025-03-01 10:00:00'))
   await commitNow()
   const between = await pollSince(caller, asOf)
   await commitLate()
@@ -138,7 +118,7 @@ test('a reader sees a late arrival that commits after a newer change', async t =
 })
 
 test('the second of two late arrivals is later than every returned asOf', async t => {
-  const caller = await createLoadedService(buildCustomer('1', '2025-06-01 10:00:00'))
+  const caller = await createLoadedService(buildCustomerRow('1', '2025-06-01 10:00:00'))
   const queried = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
   // Halts the reader after it has read the watermark of the list, before it reads the page.
@@ -153,8 +133,8 @@ test('the second of two late arrivals is later than every returned asOf', async 
   }
   const page = readCustomerPage(halted, caller.service, { ecommerceIds: false }, { limit: 100 })
   await queried.promise
-  const commitFirst = await openTransaction(t, caller, buildCustomer('first', '2025-03-01 10:00:00'))
-  const second = openTransaction(t, caller, buildCustomer('second', '2025-03-01 10:00:00'))
+  const commitFirst = await openMerge(t, caller, buildCustomerRow('first', '2025-03-01 10:00:00'))
+  const second = openMerge(t, caller, buildCustomerRow('second', '2025-03-01 10:00:00'))
   await Promise.race([second, delay(300)])
   await commitFirst()
   const commitSecond = await second
@@ -166,10 +146,10 @@ test('the second of two late arrivals is later than every returned asOf', async 
 })
 
 test("an open late arrival stops its list's watermark", async t => {
-  const caller = await createLoadedService(buildCustomer('1', '2025-06-01 10:00:00'))
+  const caller = await createLoadedService(buildCustomerRow('1', '2025-06-01 10:00:00'))
   const { asOf } = await paginate(caller, '/customers/search')
-  const commit = await openTransaction(t, caller, buildCustomer('late', '2025-03-01 10:00:00'))
-  await upsert(caller, buildCustomer('now'))
+  const commit = await openMerge(t, caller, buildCustomerRow('late', '2025-03-01 10:00:00'))
+  await upsert(caller, buildCustomerRow('now'))
   const current = await paginate(caller, '/customers/search')
   assert.deepEqual([current.ids, current.asOf], [['1'], asOf])
   await commit()

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Database, type Db, openDatabase, sql } from '../../../src/database/db.ts'
+import { openDatabase, sql } from '../../../src/database/db.ts'
 import { retryOnContention } from '../../../src/database/pg/contention.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { buildCustomers, paginate, pollSince } from '../../support/paginate.ts'
+import { openTransaction, withCommitStep } from '../../support/postgres/slow-commits.ts'
 import { type Caller, startTestApi } from '../../support/service.ts'
 
 const api = await startTestApi()
@@ -18,40 +18,9 @@ after(async () => {
 /** Creates a service without a read limit. */
 const createService = () => api.createService({ readsPerMinute: 'off' })
 
-/** Returns a database whose transactions wait for `mayCommit` before they commit. */
-const delayCommits = (mayCommit: () => Promise<unknown>, onWorked = () => {}): Database => ({
-  ...writersDb,
-  transaction: <T>(work: (tx: Db) => Promise<T>) =>
-    writersDb.transaction(async tx => {
-      const result = await work(tx)
-      onWorked()
-      await mayCommit()
-      return result
-    }),
-})
-
-/** Changes customers in a transaction that stays open until `commit`. */
-async function openTransaction(t: TestContext, { service }: Caller, rows: readonly object[]) {
-  const events = new EventTarget()
-  const workDone = once(events, 'worked')
-  const released = once(events, 'release')
-  const completion = upsertCustomers(
-    delayCommits(
-      () => released,
-      () => events.dispatchEvent(new Event('worked')),
-    ),
-    service,
-    rows,
-  )
-  await Promise.race([workDone, completion])
-  const commit = () => {
-    events.dispatchEvent(new Event('release'))
-    return completion
-  }
-  // Commit even if the test fails, so that no transaction stays open.
-  t.after(commit)
-  return { commit }
-}
+/** Changes customers in a transaction that stays open. Returns the function that commits it. */
+const openChange = (t: TestContext, { service }: Caller, rows: readonly object[]) =>
+  openTransaction(t, writersDb, db => upsertCustomers(db, service, rows))
 
 const getNewestChange = async ({ service }: Caller) =>
   (
@@ -69,7 +38,7 @@ test('the next poll returns a change that began first and committed last', async
   const caller = await createService()
   await upsertCustomers(api.db, caller.service, buildCustomers(1, 3))
   const before = await paginate(caller, '/customers/search')
-  const late = await openTransaction(t, caller, [{ id: 'late', firstname: 'Ann' }])
+  const commitLate = await openChange(t, caller, [{ id: 'late', firstname: 'Ann' }])
   const received: string[] = []
   let { asOf } = before
   for (let i = 0; i < 5; i++) {
@@ -79,7 +48,7 @@ test('the next poll returns a change that began first and committed last', async
     asOf = polled.asOf
   }
   const naive = await getNewestChange(caller)
-  await late.commit()
+  await commitLate()
   assert.ok(
     !(await listChangedAfter(caller, naive)).some(({ id }) => id === 'late'),
     'a reader that resumes at the newest change must miss the late change',
@@ -91,10 +60,10 @@ test('the next poll returns a change that began first and committed last', async
 test('a change committed during a pagination session appears in the next poll', async t => {
   const caller = await createService()
   await upsertCustomers(api.db, caller.service, buildCustomers(1, 30))
-  const late = await openTransaction(t, caller, [{ id: '000015', firstname: 'Late' }])
+  const commitLate = await openChange(t, caller, [{ id: '000015', firstname: 'Late' }])
   await upsertCustomers(api.db, caller.service, [{ id: '000020', firstname: 'Swift' }])
   const first = await paginate(caller, '/customers/search?limit=5', async page => {
-    if (page === 2) await late.commit()
+    if (page === 2) await commitLate()
   })
   const next = await pollSince(caller, first.asOf)
   const last = new Map([...first.records, ...next.records].map(({ id, firstname }) => [id, firstname]))
@@ -108,7 +77,7 @@ test('a rolled back transaction leaves nothing behind and delays no list', async
   await upsertCustomers(api.db, caller.service, buildCustomers(1, 2))
   await assert.rejects(
     upsertCustomers(
-      delayCommits(() => Promise.reject(new Error('the till is closed'))),
+      withCommitStep(writersDb, () => Promise.reject(new Error('the till is closed'))),
       caller.service,
       buildCustomers(1, 9, 'Never'),
     ),
@@ -126,12 +95,12 @@ test('a rolled back transaction leaves nothing behind and delays no list', async
 test('an open transaction of one service does not delay other services', async t => {
   const [slow, quick] = [await createService(), await createService()]
   await upsertCustomers(api.db, slow.service, buildCustomers(1, 1))
-  const late = await openTransaction(t, slow, [{ id: 'late', firstname: 'Ann' }])
+  const commitLate = await openChange(t, slow, [{ id: 'late', firstname: 'Ann' }])
   await upsertCustomers(api.db, quick.service, [{ id: 'now', firstname: 'Ann' }])
   await upsertCustomers(api.db, slow.service, [{ id: 'now', firstname: 'Ann' }])
   assert.deepEqual((await paginate(quick, '/customers/search')).ids, ['now'])
   assert.deepEqual((await paginate(slow, '/customers/search')).ids, ['000001'], "the service's own lists must wait")
-  await late.commit()
+  await commitLate()
   assert.deepEqual(new Set((await paginate(slow, '/customers/search')).ids), new Set(['000001', 'now', 'late']))
 })
 
@@ -157,7 +126,7 @@ test('a polling reader misses nothing from eight writers committing out of order
         // Imports also retry a transaction that PostgreSQL cancelled because of a deadlock.
         await retryOnContention(() =>
           upsertCustomers(
-            delayCommits(async () => {
+            withCommitStep(writersDb, async () => {
               await delay(delayMs)
               if (rollback) throw new Error('rolled back')
             }),
@@ -241,7 +210,7 @@ for (const offset of ['800 ms', '1 hour'])
 test('a look-up shows committed data despite an older open transaction', async t => {
   const caller = await createService()
   await upsertCustomers(api.db, caller.service, [{ id: '1', firstname: 'Ann', email: 'ann@example.com' }])
-  await openTransaction(t, caller, [{ id: 'late', firstname: 'Zoe' }])
+  await openChange(t, caller, [{ id: 'late', firstname: 'Zoe' }])
   await upsertCustomers(api.db, caller.service, [{ id: '1', firstname: 'Anna' }])
   const { json } = await caller.get('/customers?email=ann@example.com')
   assert.equal(json.data[0]?.firstname, 'Anna')
