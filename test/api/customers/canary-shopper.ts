@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict'
 import { mkdtempSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,8 +5,8 @@ import { join } from 'node:path'
 import { raw, sql } from '../../../src/database/db.ts'
 import { upsertTransactions } from '../../../src/store/orders/transactions.ts'
 import { upsertPrograms, upsertRewardAccounts } from '../../../src/store/rewards/rewards.ts'
-import { buildOrder, type OrderLine } from '../../support/order-shop.ts'
-import type { Caller, TestApi, TestResponse } from '../../support/service.ts'
+import { buildOrder, getCreatedRecord, type OrderLine } from '../../support/order-shop.ts'
+import type { Caller, TestApi } from '../../support/service.ts'
 import { gift } from '../../support/voucher-shop.ts'
 import { post, withKey } from '../../support/write.ts'
 
@@ -50,9 +49,8 @@ export async function createCanaryShopper(api: TestApi, caller: Caller = api) {
     },
   }
   const keys = { customer: withKey(), order: withKey(), voucher: withKey() }
-  const customer = await post(caller, '/customers', bodies.customer, keys.customer)
-  assert.equal(customer.status, 201, customer.text)
-  const { id } = customer.json.data
+  const customer = getCreatedRecord(await post(caller, '/customers', bodies.customer, keys.customer))
+  const { id } = customer
   await upsertPrograms(api.db, caller.service, [
     {
       program: { programId: '1', name: 'Rewards' },
@@ -64,33 +62,27 @@ export async function createCanaryShopper(api: TestApi, caller: Caller = api) {
     const body = buildOrder(lines, { customerId: id, billingAddress: orderAddress, deliveryAddress: orderAddress })
     return { ...body, payments: body.payments.map(payment => ({ ...payment, reference: 'CANARY-PAY' })) }
   }
-  const placed = await assertCreated(post(caller, '/orders', order(), keys.order))
+  const placed = getCreatedRecord(await post(caller, '/orders', order(), keys.order))
   const notes = 'Canary did not like it.'
-  const returned = await assertCreated(
-    post(
+  const returned = getCreatedRecord(
+    await post(
       caller,
       `/orders/${placed.id}/returns`,
       { lines: [{ sku: 'TEE', quantity: 1, reasonCode: 'SIZE', notes }] },
       withKey(),
     ),
   )
-  const voucher = await assertCreated(post(caller, '/vouchers', bodies.voucher, keys.voucher))
+  const voucher = getCreatedRecord(await post(caller, '/vouchers', bodies.voucher, keys.voucher))
   const deliveryDate = Temporal.Now.plainDateISO().add({ years: 1 }).toString()
-  await assertCreated(post(caller, '/vouchers', { ...bodies.voucher, deliveryDate }, withKey()))
+  getCreatedRecord(await post(caller, '/vouchers', { ...bodies.voucher, deliveryDate }, withKey()))
   const input = {
     receiverName: 'Ann',
     receiverEmail: `ann${n}@example.com`,
     senderName: `CANARYJOHN${n} Canarysmith`,
     mobile: null,
   }
-  const present = await assertCreated(post(caller, '/vouchers', { ...bodies.voucher, ...input }))
-  return { id, n, email, bodies, keys, order, placed, returned, voucher, present, customer: customer.json.data }
-}
-
-async function assertCreated(pending: Promise<TestResponse>) {
-  const response = await pending
-  assert.equal(response.status, 201, response.text)
-  return response.json.data
+  const present = getCreatedRecord(await post(caller, '/vouchers', { ...bodies.voucher, ...input }))
+  return { id, n, email, bodies, keys, order, placed, returned, voucher, present, customer }
 }
 
 /** Adds `count` sales of a till. */
