@@ -274,24 +274,24 @@ test('the audit log can be read newest first, page by page', async () => {
   const { id } = (await post(caller, '/customers', buildCustomer())).json.data
   for (const firstname of ['Bea', 'Cay']) await put(caller, `/customers/${id}`, { firstname })
   await put(caller, '/settings', { gateways: [] })
-  const oldest = (await listEntries(caller)).map(entry => entry.id)
-  assert.equal(oldest.length, 4)
-  const paginatedEntries: string[] = []
+  const ids = (await listEntries(caller)).map(entry => entry.id)
+  assert.equal(ids.length, 4)
+  const paginatedIds: string[] = []
   for (let cursor = ''; ; ) {
     const { data, meta } = (await caller.get(`/audit?asc=false&limit=3${cursor}`)).json
-    paginatedEntries.push(...data.map((entry: Audit) => entry.id))
+    paginatedIds.push(...data.map((entry: Audit) => entry.id))
     if (!meta.hasNextPage) break
     cursor = `&after_cursor=${encodeURIComponent(meta.endCursor)}`
   }
-  assert.deepEqual(paginatedEntries, oldest.toReversed())
+  assert.deepEqual(paginatedIds, ids.toReversed())
   const recordEntries = await listEntries(caller, `?asc=false&record=/customers/${id}`)
   assert.deepEqual(
     recordEntries.map(entry => entry.id),
-    oldest.slice(0, 3).toReversed(),
+    ids.slice(0, 3).toReversed(),
   )
   assert.deepEqual(
     (await listEntries(caller, '?asc=true')).map(entry => entry.id),
-    oldest,
+    ids,
   )
 })
 
@@ -301,15 +301,17 @@ test('the audit log can be filtered by account and by record', async () => {
   const { id } = (await post(caller, '/customers', buildCustomer())).json.data
   await put(other, `/customers/${id}`, { firstname: 'Bea' })
   await put(other, '/settings', { gateways: [] })
-  const listByAccount = async (query: string) =>
+  const listOperationsByAccount = async (query: string) =>
     (await listEntries(caller, query)).map(({ username, operation }) => `${username} ${operation}`)
-  assert.deepEqual(await listByAccount(`?account=${other.username}`), [
+  assert.deepEqual(await listOperationsByAccount(`?account=${other.username}`), [
     `${other.username} PUT /customers/:id`,
     `${other.username} PUT /settings`,
   ])
-  assert.deepEqual(await listByAccount(`?account=${caller.username}&asc=false`), [`${caller.username} POST /customers`])
-  assert.deepEqual(await listByAccount(`?account=${other.username}&record=/customers/${id}`), [
+  assert.deepEqual(await listOperationsByAccount(`?account=${caller.username}&asc=false`), [
+    `${caller.username} POST /customers`,
+  ])
+  assert.deepEqual(await listOperationsByAccount(`?account=${other.username}&record=/customers/${id}`), [
     `${other.username} PUT /customers/:id`,
   ])
-  assert.deepEqual(await listByAccount('?account=nobody'), [])
+  assert.deepEqual(await listOperationsByAccount('?account=nobody'), [])
 })

@@ -13,8 +13,6 @@ after(async () => {
   await api.stop()
 })
 
-const resetFailures = () => clearFailures(api)
-
 /** Requests an existing or an unknown name. Both must be rejected with this status. */
 type Guess = (i: number) => Promise<TestResponse>
 
@@ -27,7 +25,7 @@ async function measureTimes(
 ) {
   const times = { existing: [] as number[], unknown: [] as number[] }
   for (let i = 0; i < count; i++) {
-    if (i % maxFailures === 0) await resetFailures()
+    if (i % maxFailures === 0) await clearFailures(api)
     for (const guess of i % 2 ? (['existing', 'unknown'] as const) : (['unknown', 'existing'] as const)) {
       const startedAt = performance.now()
       const response = await guesses[guess](i)
@@ -102,23 +100,26 @@ function getLargerShare(a: readonly number[], b: readonly number[]) {
 test('rejecting an unknown voucher number takes as long as a wrong PIN', async t => {
   // 10,000 tries detect smaller differences, and take several minutes.
   const { PIN_TRIES } = process.env
-  const [again, fresh] = PIN_TRIES ? [Number(PIN_TRIES), Number(PIN_TRIES)] : [700, 400]
-  const numbers = Array.from({ length: maxTries * fresh }, (_, i) => `existing${i}`)
+  const [repeatCount, newCount] = PIN_TRIES ? [Number(PIN_TRIES), Number(PIN_TRIES)] : [700, 400]
+  const numbers = Array.from({ length: maxTries * newCount }, (_, i) => `existing${i}`)
   await addVouchers(api, api, Object.fromEntries(['100', ...numbers].map(number => [number, {}])))
   const lookUp = (number: string) => api.get(`/vouchers/${number}`, { 'x-voucher-pin': '999999' })
   let tried = 0
   for (const [label, measure] of [
     [
       'the same numbers again and again',
-      () => measureTimes(again, 7, 403, { existing: () => lookUp('100'), unknown: () => lookUp('nope') }),
+      () => measureTimes(repeatCount, 7, 403, { existing: () => lookUp('100'), unknown: () => lookUp('nope') }),
     ],
     [
       'new numbers',
       () => {
         const from = tried
-        tried += fresh
+        tried += newCount
         const lookUpNumbered = (name: string) => (i: number) => lookUp(`${name}${from + i}`)
-        return measureTimes(fresh, 7, 403, { existing: lookUpNumbered('existing'), unknown: lookUpNumbered('other') })
+        return measureTimes(newCount, 7, 403, {
+          existing: lookUpNumbered('existing'),
+          unknown: lookUpNumbered('other'),
+        })
       },
     ],
   ] as const) {
@@ -137,19 +138,19 @@ test('wrong passwords are counted across servers and blocked after 20 with Retry
   await waitForMinuteStart(api)
   const colleague = await api.createAccount('visitor')
   const wrong = { headers: { ...buildCredentials(colleague), authorization: buildAuthorization(colleague, 'wrong') } }
-  const measure = (i: number) => (i % 2 ? other.sendRequest('/stores', wrong) : api.get('/stores', wrong.headers))
-  for (let i = 0; i < 20; i++) assert.equal((await measure(i)).status, 401)
+  const signIn = (i: number) => (i % 2 ? other.sendRequest('/stores', wrong) : api.get('/stores', wrong.headers))
+  for (let i = 0; i < 20; i++) assert.equal((await signIn(i)).status, 401)
   for (let i = 0; i < 4; i++) {
-    const response = await measure(i)
+    const response = await signIn(i)
     assertProblem(response, 'too_many_failures', (i % 2 ? other : api).baseUrl, '/stores')
     const retryAfter = Number(response.headers['retry-after'])
     assert.ok(retryAfter >= 1 && retryAfter <= 60)
   }
-  for (const server of [
+  for (const response of [
     other.sendRequest('/stores', { headers: buildCredentials(colleague) }),
     colleague.get('/stores'),
   ])
-    assert.equal((await server).status, 200, 'the right password must still work')
+    assert.equal((await response).status, 200, 'the right password must still work')
   assert.equal(
     (await other.sendRequest('/stores', { ...wrong, from: '127.0.0.2' })).status,
     401,
@@ -160,7 +161,7 @@ test('wrong passwords are counted across servers and blocked after 20 with Retry
     401,
     'another username must have its own count',
   )
-  await resetFailures()
+  await clearFailures(api)
 })
 
 test('an address that tries many usernames is blocked after 200 failures', async () => {
@@ -178,5 +179,5 @@ test('an address that tries many usernames is blocked after 200 failures', async
     sql`select string_agg(encode(subject, 'escape'), ' ') as names from failure`,
   )) ?? { names: '' }
   assert.doesNotMatch(names, /guess|127\.0\.0/, 'names or addresses are stored')
-  await resetFailures()
+  await clearFailures(api)
 })

@@ -15,6 +15,7 @@ import {
   startSecondServer,
 } from '../../support/servers.ts'
 import { startTestApi, type TestApi } from '../../support/service.ts'
+import { clearFailures } from '../../support/voucher-shop.ts'
 
 let api: TestApi
 let other: Awaited<ReturnType<typeof startSecondServer>>
@@ -26,8 +27,6 @@ after(async () => {
   await other.stop()
   await api.stop()
 })
-
-const clearFailures = () => api.db.run(sql`delete from failure`)
 
 async function assertUnauthorized(authorization: string | undefined) {
   const response = await api.get('/stores', { authorization })
@@ -77,7 +76,7 @@ test('a request with missing or malformed credentials gets a sign-in challenge',
     `Basic ${'A'.repeat(8_000)}`,
   ]
   for (const authorization of invalidHeaders) await assertUnauthorized(authorization)
-  await clearFailures()
+  await clearFailures(api)
 })
 
 test('the authentication scheme is case-insensitive', async () => {
@@ -94,11 +93,10 @@ test('the authentication scheme is case-insensitive', async () => {
 
 test('the first colon ends the username; the password is compared as UTF-8', async () => {
   for (const password of ['a:b', ':', 'pässwörd', 'пароль', '\u{1F511}', 'e\u0301']) {
-    const { authorization } = { authorization: buildAuthorization(api, password) }
-    await assertUnauthorized(authorization)
+    await assertUnauthorized(buildAuthorization(api, password))
     await assertUnauthorized(buildBasicAuth(Buffer.from(`${api.username}:${password}`, 'latin1')))
   }
-  await clearFailures()
+  await clearFailures(api)
 })
 
 test('a repeated single-value header is rejected, even with the same value', async () => {
@@ -150,7 +148,7 @@ test('a second password is valid immediately; a third ends the first soon', asyn
 
   await revoke(api.db, colleague.username, { all: true })
   for (const getStatus of [...toStatusRequests(second), ...toStatusRequests(third)]) await waitForStatus(401, getStatus)
-  await clearFailures()
+  await clearFailures(api)
 })
 
 test('a long response checks the account again and ends within 5 s', () => {
@@ -223,5 +221,5 @@ test('passwords, queries and header values never appear in logs', async () => {
   assert.ok(lines.some(({ msg }) => msg === 'internal_error'))
   assert.doesNotMatch(logText, /canary/)
   for (const secret of [api.password, authorization.slice(6)]) assert.ok(!logText.includes(secret))
-  await clearFailures()
+  await clearFailures(api)
 })

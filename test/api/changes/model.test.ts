@@ -85,16 +85,16 @@ const events = {
   string,
   (service: Service, ids: string[], round: number, time: string | undefined) => Promise<unknown>
 >
-type OperationName = keyof typeof events
+type EventName = keyof typeof events
 
-const operation = fc.record({
-  what: fc.constantFrom(...(Object.keys(events) as OperationName[])),
+const event = fc.record({
+  name: fc.constantFrom(...(Object.keys(events) as EventName[])),
   ids: fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 3 }),
   /** The source timestamp, or undefined for the current time. */
   time: fc.constantFrom(undefined, undefined, '2024-05-01 10:00:00', '2025-05-01 10:00:00', '2030-01-01 00:00:00'),
 })
 const step = fc.oneof(
-  { weight: 8, arbitrary: operation },
+  { weight: 8, arbitrary: event },
   { weight: 4, arbitrary: fc.nat(readers.length - 1) },
   { weight: 1, arbitrary: fc.constant('purge' as const) },
 )
@@ -136,9 +136,9 @@ test(`the copies of readers equal the data after any history (${histories} histo
           await events['a SKU is renamed'](service, ['a', 'another'])
           await read(2)
         })
-      for (const [round, action] of steps.entries()) {
-        if (typeof action === 'number') await read(action)
-        else if (action === 'purge') {
+      for (const [round, nextStep] of steps.entries()) {
+        if (typeof nextStep === 'number') await read(nextStep)
+        else if (nextStep === 'purge') {
           await purgeOldTombstones(
             db,
             { ...service, settings: { ...service.settings, tombstoneRetentionDays: 0 } },
@@ -147,7 +147,7 @@ test(`the copies of readers equal the data after any history (${histories} histo
           for (const reader of followers) if (!upToDate.has(reader)) mayExpire.add(reader)
         } else {
           // Stock of a deleted product and a taken SKU name are rejected.
-          await events[action.what](service, action.ids, round, action.time).catch(() => {})
+          await events[nextStep.name](service, nextStep.ids, round, nextStep.time).catch(() => {})
           upToDate.clear()
         }
       }
@@ -163,7 +163,7 @@ test(`the copies of readers equal the data after any history (${histories} histo
     }),
     { numRuns: histories, endOnFailure: true },
   )
-  // If there are few histories, possibly no cursor expires.
+  // With few histories, possibly no cursor expires.
   assert.ok(
     removalCount > histories / 2 && (expiries > 0 || histories < 200),
     JSON.stringify({ responses, expiries, removals: removalCount }),

@@ -193,10 +193,10 @@ describe('streams over time', { concurrency: true }, () => {
 
   test('an idle stream sends a comment with its cursor every 15 seconds', async () => {
     const stream = await open('/changes/stream', await createEmptyService())
-    const change = () => stream.text.split('\n\n').length - 1
+    const countComments = () => stream.text.split('\n\n').length - 1
     await delay(13_000)
-    assert.equal(change(), 1)
-    await waitUntil(async () => change() > 1, 'a second comment', 20_000)
+    assert.equal(countComments(), 1)
+    await waitUntil(async () => countComments() > 1, 'a second comment arrives', 20_000)
     assert.match(stream.text, /^:\nid: \S+\n\n:\nid: \S+\n\n$/)
     stream.close()
   })

@@ -61,10 +61,10 @@ test('null clears optional fields, one by one or as a whole', async () => {
     postcode: null,
     country: null,
   })
-  const toNulls = await updateCustomer(api, id, { contact: { phones: null } })
-  assert.deepEqual(toNulls.contact.phones, { home: null, mobile: null, work: null })
-  assert.equal(toNulls.firstname, allCustomerFields.firstname)
-  assert.ok(toNulls.contact.email)
+  const cleared = await updateCustomer(api, id, { contact: { phones: null } })
+  assert.deepEqual(cleared.contact.phones, { home: null, mobile: null, work: null })
+  assert.equal(cleared.firstname, allCustomerFields.firstname)
+  assert.ok(cleared.contact.email)
 })
 
 test('a change without effect keeps the change timestamp, ETag and lists', async () => {

@@ -80,9 +80,9 @@ test('large inventory is updated after the response, which does not wait', async
   )
   const readInventory = async () => {
     const { text } = await caller.get('/inventory', { accept: 'application/x-ndjson' })
-    const all = text.trimEnd().split('\n')
-    assert.equal(all.length, skuIds.length + 6)
-    const records = all.map(entry => JSON.parse(entry))
+    const lines = text.trimEnd().split('\n')
+    assert.equal(lines.length, skuIds.length + 6)
+    const records = lines.map(line => JSON.parse(line))
     return new Set(records.map(record => [record.storeNumber, record.ecommerceLocationId, record.sellable].join()))
   }
   assert.equal((await mapStore(caller, '1001', '6884556842')).json.data.ecommerceLocationId, '6884556842')
