@@ -7,7 +7,7 @@ import { startTestApi } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 import { fillWithCanaries, toCanaryPath } from './canaries.ts'
 
-// Each SQL statement filters by service. Row-level security isn't used, because some roles bypass it, so the database
+// Each SQL statement filters by service instead of using row-level security, which some roles bypass. So the database
 // role makes no difference.
 
 const api = await startTestApi({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })

@@ -10,8 +10,6 @@ export interface Operation {
   query: Record<string, string>
   headers: Record<string, string>
   body: Node | undefined
-  /** The names of its path parameters. */
-  places: string[]
 }
 
 const getExample = ({ example, examples }: Node) => example ?? Object.values<Node>(examples ?? {})[0]?.value
@@ -53,12 +51,12 @@ export const listOperations = (document: Node): Operation[] => {
         query: getExamples('query'),
         headers: getExamples('header'),
         body: requestBody && resolve(requestBody).content['application/json']?.example,
-        places: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? ''),
       }
     }),
   )
 }
 
+/** The changes of a request to the examples of its operation. */
 export interface RequestChanges {
   identifier?: string
   query?: Operation['query']
@@ -93,13 +91,13 @@ export function findStringFields(
   isSkipped: (name: string) => boolean = () => false,
   put: (inside: unknown) => unknown = inside => inside,
 ): Record<string, (text: string) => unknown> {
-  const places: Record<string, (text: string) => unknown> = {}
+  const fields: Record<string, (text: string) => unknown> = {}
   for (const [name, value] of Object.entries(body ?? {})) {
     const replaceInside = (inside: unknown) =>
       put(Array.isArray(body) ? body.with(Number(name), inside) : Object.assign({}, body, { [name]: inside }))
-    if (typeof value === 'string') places[name] ??= replaceInside
+    if (typeof value === 'string') fields[name] ??= replaceInside
     else if (typeof value === 'object' && !isSkipped(name))
-      Object.assign(places, findStringFields(value, isSkipped, replaceInside))
+      Object.assign(fields, findStringFields(value, isSkipped, replaceInside))
   }
-  return places
+  return fields
 }

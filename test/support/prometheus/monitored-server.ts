@@ -13,9 +13,7 @@ import { createDirectory, type Environment, pickPort, readAccess, serve, stopSer
 
 export const timeoutMs = 120_000
 
-/**
- * Starts a service that exposes every metric: completed syncs, an email, an alert, traces. `close` stops everything.
- */
+/** Starts a server that exposes every metric: completed syncs, an email, an alert, traces. `close` stops everything. */
 export async function startMonitoredServer(overrides: Environment = {}) {
   const closers: (() => unknown)[] = []
   const close = async () => {

@@ -11,7 +11,8 @@ let cluster: TestCluster
 let installations: string
 
 /**
- * Runs before all test files. Starts one PostgreSQL for tests that need a database but no separate server, and shares the compile cache between files.
+ * Runs before all test files. Starts one PostgreSQL for tests that need a database but no separate server, and shares the
+ * compile cache between files.
  */
 export async function globalSetup() {
   const memory = createDirectoryInMemory()
