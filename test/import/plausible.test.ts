@@ -139,5 +139,5 @@ test('files that are not CSV are rejected with their format', async () => {
     await importForDetail('<!DOCTYPE html><html><body>Sign in</body></html>\n'),
     /^The file must be CSV, but it is a web page or XML/,
   )
-  assert.match(await importForDetail('"id" ,surname\n1,Smith\n'), /^The header of The file cannot be read\. .*quot/)
+  assert.match(await importForDetail('"id" ,surname\n1,Smith\n'), /^The file has an unreadable header\. .*quot/)
 })

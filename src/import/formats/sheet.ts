@@ -93,7 +93,7 @@ async function openCsvSheet(
     throw new ImportError(
       `${name} must be CSV, but it is a web page or XML. Download the export again, after signing in.`,
     )
-  if (head.unreadable) throw new ImportError(`The header of ${name} cannot be read. ${head.unreadable.message}`)
+  if (head.unreadable) throw new ImportError(`${name} has an unreadable header. ${head.unreadable.message}`)
   const header = head.cells.map(String)
   trimEmptyCells(header, 1)
   const namesInFile = hasReasonColumns(header) ? header.map(unescapeFormula) : header
