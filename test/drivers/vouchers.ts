@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertProblem } from '../support/problem.ts'
 import type { Caller } from '../support/service.ts'
-import { clearFailures, getRejection, lockVoucher } from '../support/voucher-shop.ts'
+import { clearFailures, getRejection, gift, lockVoucher } from '../support/voucher-shop.ts'
 import { post, put, retryUntilUncontended } from '../support/write.ts'
 import { type Shop, usableNumbers, usablePin } from './shop.ts'
 
@@ -164,21 +164,13 @@ export function addVoucherContract(shop: () => Shop) {
 
   test('a sold voucher has its PIN or is pending, once per key', async () => {
     const { api, driver, simulator } = shop()
-    const gift = {
-      amount: '150.00',
-      gateway: 'paypal',
-      receiverName: 'Ann Lee',
-      receiverEmail: 'ann.lee@example.com',
-      senderName: 'John Smith',
-      subject: 'A gift for you',
-      billingAddress: { city: 'Melbourne' },
-    }
+    const body = { ...gift, billingAddress: { city: 'Melbourne' } }
     const key = { 'idempotency-key': `gift-${shop().release}-${driver}` }
-    const response = await post(api, '/vouchers', gift, key)
+    const response = await post(api, '/vouchers', body, key)
     assert.equal(response.status, driver === 'embedded' ? 201 : 202, response.text)
     const { data } = response.json
     assert.deepEqual([data.originalAmount, data.usedAmount, data.currency], ['150.00', '0.00', 'AUD'])
-    const replay = await post(api, '/vouchers', gift, key)
+    const replay = await post(api, '/vouchers', body, key)
     assert.equal(replay.headers['idempotent-replayed'], 'true')
     assert.equal(replay.text, response.text)
     if (driver === 'apparel21') {
@@ -191,9 +183,9 @@ export function addVoucherContract(shop: () => Shop) {
       driver === 'apparel21' ? { number: mail?.voucher, pin: mail?.pin } : { number: data.number, pin: data.pin }
     const voucher = (await post(api, '/vouchers/lookup', opening)).json.data
     assert.deepEqual([voucher.status, voucher.availableAmount], ['active', '150.00'])
-    const { gateway: _, ...without } = gift
+    const { gateway: _, ...without } = body
     assert.equal((await post(api, '/vouchers', without)).status, response.status)
-    assertProblem(await post(api, '/vouchers', { ...gift, gateway: 'cash' }), 'unknown_gateway', api.baseUrl)
-    assertProblem(await post(api, '/vouchers', { ...gift, amount: '0.00' }), 'invalid_field', api.baseUrl)
+    assertProblem(await post(api, '/vouchers', { ...body, gateway: 'cash' }), 'unknown_gateway', api.baseUrl)
+    assertProblem(await post(api, '/vouchers', { ...body, amount: '0.00' }), 'invalid_field', api.baseUrl)
   })
 }

@@ -5,7 +5,7 @@ import { sql } from '../../../src/database/db.ts'
 import { type Apparel21Api, connectToBackOffice, startApparel21Api } from '../../drivers/apparel21.ts'
 import { buildCredentials } from '../../support/servers.ts'
 import { type Caller, startTestApi, type TestApi } from '../../support/service.ts'
-import { clearFailures } from '../../support/voucher-shop.ts'
+import { clearFailures, gift } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
 /** A usable voucher of 100.00. */
@@ -55,20 +55,12 @@ export async function startVoucherFixture() {
   }
 }
 
-export const gift = {
-  amount: '150.00',
-  gateway: 'paypal',
-  receiverName: 'Ann Mary Lee',
-  receiverEmail: 'Ann.Lee@example.com',
-  senderName: 'John Smith',
-  subject: 'A gift for you',
-  billingAddress: { addressLine1: '111 Collins St', city: 'Melbourne', country: 'Australia' },
-}
+const apparel21Gift = { ...gift, receiverName: 'Ann Mary Lee', receiverEmail: 'Ann.Lee@example.com' }
 
 /** Returns functions to sell vouchers and to inspect the sales. */
 export const createVoucherSales = ({ simulator, api }: Pick<Apparel21Api, 'simulator' | 'api'>) => ({
   issue: (more: object = {}, headers: Record<string, string> = {}, caller: Caller = api) =>
-    post(caller, '/vouchers', { ...gift, ...more }, headers),
+    post(caller, '/vouchers', { ...apparel21Gift, ...more }, headers),
   listSales: () => simulator.ledger.findEffects('voucher sold'),
   /** Returns the order, and asserts that there is only one. */
   getOnlyOrder() {

@@ -3,8 +3,9 @@ import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import type { Order } from '../../../src/domain/orders/orders.ts'
 import { settings } from '../../drivers/apparel21.ts'
-import { address, getCreatedRecord } from '../../support/order-shop.ts'
+import { getCreatedRecord } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
+import { gift } from '../../support/voucher-shop.ts'
 import { post, withKey } from '../../support/write.ts'
 import { startShopFixture } from '../shop.ts'
 import { createOrders } from './orders.ts'
@@ -85,15 +86,6 @@ test('an order shipped after a year shows as shipped', async () => {
 })
 
 test('a gift order is not listed for its recipient', async () => {
-  const gift = {
-    amount: '50.00',
-    receiverName: 'Ann Lee',
-    receiverEmail: 'ann.lee@example.com',
-    senderName: 'John Smith',
-    subject: 'A gift for you',
-    billingAddress: address,
-    gateway: 'visa',
-  }
   const sold = await post(api, '/vouchers', gift)
   assert.equal(sold.status, 202, sold.text)
   const { location = '' } = sold.headers

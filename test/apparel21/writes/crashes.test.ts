@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { address } from '../../support/order-shop.ts'
 import { serve } from '../../support/processes.ts'
+import { gift } from '../../support/voucher-shop.ts'
 import { startProcessFixture } from './processes.ts'
 
 const { simulator, buildEnvironment, send, countTableRows, expireClaims, buildPerson, buildOrder } =
@@ -36,15 +36,7 @@ const writes = {
   },
 }
 
-const buildGift = (receiverEmail: string) => ({
-  amount: '150.00',
-  gateway: 'visa',
-  receiverEmail,
-  receiverName: 'Ann Lee',
-  senderName: 'John Smith',
-  subject: 'A gift for you',
-  billingAddress: address,
-})
+const buildGift = (receiverEmail: string) => ({ ...gift, gateway: 'visa', receiverEmail })
 /** Receivers of a voucher, with their crash points. For a new customer, a person is created in the back office first. */
 const receivers = {
   'an existing customer': {

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { buildCustomer } from '../../support/customer-bodies.ts'
 import { assertProblem } from '../../support/problem.ts'
+import { gift } from '../../support/voucher-shop.ts'
 import { assertReplay, post, put, withKey } from '../../support/write.ts'
 import { countRows, startShopFixture } from '../shop.ts'
 import { createOrders } from './orders.ts'
@@ -174,15 +175,6 @@ test('an email change is stored only if it was executed', async () => {
 })
 
 test('a voucher with a lost sale response is sold and recorded once', async () => {
-  const gift = {
-    amount: '50.00',
-    gateway: 'visa',
-    receiverName: 'Ann Lee',
-    receiverEmail: 'settled@example.com',
-    senderName: 'John Smith',
-    subject: 'A gift for you',
-    billingAddress: buildOrder().billingAddress,
-  }
   const sales = await countRows(api, api, 'upstream_voucher_sale')
   loseResponse('/Persons/*/Orders')
   assertProblem(await post(api, '/vouchers', gift), 'outcome_unknown', api.baseUrl)

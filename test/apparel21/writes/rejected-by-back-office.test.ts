@@ -4,6 +4,7 @@ import { sql } from '../../../src/database/db.ts'
 import { assertRejected, buildCustomer } from '../../support/customer-bodies.ts'
 import { address, getCreatedRecord, toCents, toDollars } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
+import { gift } from '../../support/voucher-shop.ts'
 import { post, withKey } from '../../support/write.ts'
 import { startShopFixture } from '../shop.ts'
 import { createOrders } from './orders.ts'
@@ -85,15 +86,6 @@ test('a customer field too long upstream is reported with its pointer', async ()
 })
 
 test('an upstream rejection of a voucher sale points into the body', async () => {
-  const gift = {
-    amount: '50.00',
-    receiverName: 'Ann Lee',
-    receiverEmail: 'refused@example.com',
-    senderName: 'John Smith',
-    subject: 'A gift for you',
-    billingAddress: address,
-    gateway: 'visa',
-  }
   const postGift = (more: object) => post(api, '/vouchers', { ...gift, ...more })
   assertRejected(api, await postGift({ gateway: 'wrong' }), 'unknown_gateway', '/gateway')
   const billing = { ...address, addressLine1: long }
