@@ -59,7 +59,7 @@ export const later: [ErrorCode, Order['lines'][number]['status']] = ['a_new_code
 // @ts-expect-error: there is no such field
 export const wrong: OrderInput['payments'][number] = { gateway: 'card', amount: '1.00', tip: '1.00' }
 // @ts-expect-error: there is no such state
-export const asked = () => tillbridge({ url: '', apiKey: '', service: '' }).mappings.stores({ state: 'a_new_state' })
+export const invalidState = () => tillbridge({ url: '', apiKey: '', service: '' }).mappings.stores({ state: 'a_new_state' })
 `,
 )
 

@@ -353,8 +353,8 @@ test('each tag has a valid slice of at most 8,000 tokens', async () => {
 test('a slice names the tag that has the fields of other records', async () => {
   const { schemas } = JSON.parse(await getPart('?tag=Changes')).components
   assert.deepEqual(schemas.Customer, { type: 'object', description: 'Its fields are in `?tag=Customers`.' })
-  const customFormats = JSON.parse(await getPart('?tag=Customers')).components.schemas.Customer
-  assert.deepEqual(Object.keys(customFormats.properties), Object.keys(document.components.schemas.Customer.properties))
+  const customer = JSON.parse(await getPart('?tag=Customers')).components.schemas.Customer
+  assert.deepEqual(Object.keys(customer.properties), Object.keys(document.components.schemas.Customer.properties))
 })
 
 test('the slice of a tag with samples is complete', async () => {

@@ -170,20 +170,20 @@ test('balances always equal open lots and lots equal the ledger', async () => {
   const steps = fc.array(
     fc.oneof(
       { weight: 3, arbitrary: fc.record({ earn: number, amount: cents }) },
-      { weight: 3, arbitrary: fc.record({ returnOrder: number, amount: cents }) },
+      { weight: 3, arbitrary: fc.record({ returnedOrder: number, amount: cents }) },
       fc.record({ cancel: number }),
       fc.record({ days: fc.integer({ min: 30, max: 400 }) }),
       fc.record({ use: fc.boolean() }),
     ),
     { minLength: 4, maxLength: 14 },
   )
-  type Step = { earn?: string; returnOrder?: string; cancel?: string; amount?: string; days?: number; use?: boolean }
+  type Step = { earn?: string; returnedOrder?: string; cancel?: string; amount?: string; days?: number; use?: boolean }
   await fc.assert(
     fc.asyncProperty(steps, async (input: Step[]) => {
       const ann = await createMember(api)
-      for (const { earn, returnOrder, cancel, amount = '0', days, use } of input) {
+      for (const { earn, returnedOrder, cancel, amount = '0', days, use } of input) {
         if (earn) await ann.earn(earn, amount)
-        if (returnOrder) await ann.returnItems(returnOrder, amount)
+        if (returnedOrder) await ann.returnItems(returnedOrder, amount)
         if (cancel) await ann.cancelReturn(cancel)
         if (days) await passDays(ann.service.id, days)
         if (use)

@@ -21,19 +21,19 @@ const tierChoice = fc.tuple(
 
 const step = fc.oneof(
   fc.record({ earn: fc.constantFrom('a', 'b', 'c', 'd'), amount: money }),
-  fc.record({ returnOrder: fc.constantFrom('a', 'b', 'c', 'd'), amount: money }),
-  fc.record({ advanceDays: fc.integer({ min: 1, max: 200 }) }),
+  fc.record({ returnedOrder: fc.constantFrom('a', 'b', 'c', 'd'), amount: money }),
+  fc.record({ days: fc.integer({ min: 1, max: 200 }) }),
   fc.record({ use: fc.constant(true) }),
 )
 
-type Step = { earn?: string; returnOrder?: string; advanceDays?: number; use?: boolean; amount?: bigint }
+type Step = { earn?: string; returnedOrder?: string; days?: number; use?: boolean; amount?: bigint }
 
 function runHistory(steps: readonly Step[], tiers: TierRules[]) {
   const model = createAccountModel(tiers)
-  for (const { earn, returnOrder, advanceDays, use, amount = 0n } of steps) {
+  for (const { earn, returnedOrder, days, use, amount = 0n } of steps) {
     if (earn) model.earn(earn, amount)
-    if (returnOrder) model.returnOrder(returnOrder, amount)
-    if (advanceDays) model.advanceDays(advanceDays)
+    if (returnedOrder) model.returnOrder(returnedOrder, amount)
+    if (days) model.advanceDays(days)
     if (use) model.useReward()
     // Only an order converts points to a reward, so check after orders.
     if (earn) model.check()
@@ -54,7 +54,7 @@ test('returning everything leaves no points, rewards, debt or spend', () => {
   const purchases = fc.array(
     fc.oneof(
       { weight: 2, arbitrary: fc.record({ earn: fc.constantFrom('a', 'b', 'c', 'd'), amount: money }) },
-      fc.record({ returnOrder: fc.constantFrom('a', 'b', 'c', 'd'), amount: money }),
+      fc.record({ returnedOrder: fc.constantFrom('a', 'b', 'c', 'd'), amount: money }),
     ),
     { maxLength: 30 },
   )
