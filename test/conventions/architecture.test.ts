@@ -180,9 +180,9 @@ test('the embedded back office is recognised by one name', () => {
 })
 
 test('the store never creates an ApiError', () => {
-  const responses = ['src/errors/api-error.ts', 'src/errors/throw-if-any.ts']
+  const creators = ['src/errors/api-error.ts', 'src/errors/throw-if-any.ts']
   const wrong = source.filter(
-    file => file.path.startsWith('src/store/') && findImports(file).some(target => responses.includes(target)),
+    file => file.path.startsWith('src/store/') && findImports(file).some(target => creators.includes(target)),
   )
   assert.deepEqual(wrong, [])
 })

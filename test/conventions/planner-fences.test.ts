@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readSources, type Source } from '../support/imports.ts'
 
-// Values and subqueries are hidden from the planner only by named helpers (contributing/decisions/0035-planner-fences.md).
+// Only named helpers can hide values and subqueries from the planner (contributing/decisions/0035-planner-fences.md).
 
 const fences = 'src/store/lists/planner-fences.ts'
 /** The settings of sessions, and those of the bundled server. */

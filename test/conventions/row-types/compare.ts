@@ -3,7 +3,7 @@ import { type Db, sql } from '../../../src/database/db.ts'
 import type { DeclaredCall } from './declared.ts'
 import type { RecordedCall } from './recorder.ts'
 
-/** A value of each type of our columns in PostgreSQL's text format. The value that `pg` parses it to shows the TypeScript type. */
+/** A value of each type of our columns, in PostgreSQL's text format. `pg` parses it to a value of the TypeScript type. */
 const samples: Record<string, string> = {
   bool: 't',
   int4: '1',
