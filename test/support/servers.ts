@@ -25,12 +25,15 @@ export const buildCredentials = (caller: Pick<Caller, 'username' | 'password' | 
   'x-service-name': caller.service.name,
 })
 
-/** Returns the head of a request that creates a customer, with additional header lines. */
-export function buildCreateHead(caller: Pick<Caller, 'username' | 'password' | 'service'>, ...lines: string[]) {
+/** Returns the same headers as lines of a request, each with its line break. */
+export function buildCredentialLines(caller: Pick<Caller, 'username' | 'password' | 'service'>) {
   const { authorization, 'x-service-name': name } = buildCredentials(caller)
-  const commonLines = ['Host: localhost', `Authorization: ${authorization}`, `X-Service-Name: ${name}`]
-  return `POST /customers HTTP/1.1\r\n${[...commonLines, ...lines].join('\r\n')}\r\n\r\n`
+  return `Authorization: ${authorization}\r\nX-Service-Name: ${name}\r\n`
 }
+
+/** Returns the head of a request that creates a customer, with additional header lines. */
+export const buildCreateHead = (caller: Pick<Caller, 'username' | 'password' | 'service'>, ...lines: string[]) =>
+  `POST /customers HTTP/1.1\r\nHost: localhost\r\n${buildCredentialLines(caller)}${lines.map(line => `${line}\r\n`).join('')}\r\n`
 
 interface RequestOptions {
   method?: string
@@ -60,6 +63,15 @@ export const createRequester =
     const json = /[/+]json/.test(String(response.headers['content-type'])) && text ? JSON.parse(text) : undefined
     return { status: response.statusCode, headers: response.headers as IncomingHttpHeaders, text, json }
   }
+
+/** Returns the caller with its requests sent by `send`, for example to another server. */
+export const sendThrough = (
+  send: SendRequest,
+  caller: Pick<Caller, 'username' | 'password' | 'service'>,
+): Pick<Caller, 'request'> => ({
+  request: (path, { headers, ...options } = {}) =>
+    send(path, { ...options, headers: { ...buildCredentials(caller), ...headers } } as Parameters<SendRequest>[1]),
+})
 
 /** Returns a logger with this minimum level, and the text that it has logged. */
 export function captureLog(level: string) {

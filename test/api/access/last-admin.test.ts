@@ -3,7 +3,9 @@ import { after, before, test } from 'node:test'
 import { addAccount } from '../../../src/store/accounts/accounts.ts'
 import { createAccount } from '../../support/accounts.ts'
 import { waitForBlockedConnections } from '../../support/customer-bodies.ts'
+import { holdLocks } from '../../support/postgres/hold-locks.ts'
 import { assertProblem } from '../../support/problem.ts'
+import { sendThrough } from '../../support/servers.ts'
 import { type Caller, startTestApi, type TestApi, type TestResponse } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 
@@ -84,17 +86,10 @@ for (const [name, first, second] of roleChanges)
 
 /** Sends writes while the role table is locked, and releases the lock when all of them wait. Returns the responses. */
 async function sendWhileLocked(send: () => Promise<TestResponse>[]) {
-  const holder = await api.db.pool.connect()
-  try {
-    await holder.query('begin')
-    await holder.query('lock table account_service in share mode')
-    const pendingResponses = send()
-    await waitForBlockedConnections(api, pendingResponses.length)
-    await holder.query('commit')
-    return await Promise.all(pendingResponses)
-  } finally {
-    holder.release(true)
-  }
+  const release = await holdLocks(api.db, 'lock table account_service in share mode')
+  const pendingResponses = send()
+  await waitForBlockedConnections(api, pendingResponses.length).finally(release)
+  return Promise.all(pendingResponses)
 }
 
 test('one of ten admins stays admin if all resign concurrently', async () => {
@@ -112,16 +107,6 @@ test('one of ten admins stays admin if all resign concurrently', async () => {
 })
 
 /** Returns the same caller, whose requests go to the second server. */
-const throughSecondServer = (caller: Caller): Pick<Caller, 'request'> => ({
-  request: (path, options = {}) =>
-    secondApi.request(path, {
-      ...options,
-      headers: {
-        ...options.headers,
-        authorization: `Basic ${Buffer.from(`${caller.username}:${caller.password}`).toString('base64')}`,
-        'x-service-name': caller.service.name,
-      },
-    }),
-})
+const throughSecondServer = (caller: Caller) => sendThrough(secondApi.sendRaw, caller)
 
 const getBaseUrl = ({ json }: TestResponse) => String(json.type).replace(/\/errors\/.*/, '')

@@ -8,7 +8,7 @@ import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { type EventStream, openEvents } from '../../support/event-stream.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
-import { buildCredentials, openTls, startSecondServer } from '../../support/servers.ts'
+import { buildCredentialLines, openTls, startSecondServer } from '../../support/servers.ts'
 import { type Caller, startTestApi } from '../../support/service.ts'
 
 const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
@@ -132,8 +132,7 @@ test('an account can have ten streams; closing one makes room', async () => {
 
 test('a client that leaves before the stream starts leaves no open stream', async () => {
   const caller = await createEmptyService()
-  const { authorization, 'x-service-name': name } = buildCredentials(caller)
-  const head = `Host: localhost\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${name}\r\n\r\n`
+  const head = `Host: localhost\r\n${buildCredentialLines(caller)}\r\n`
   const sockets = await Promise.all(Array.from({ length: 20 }, () => openTls(api)))
   // The clients disconnect before the password check ends.
   for (const socket of sockets) socket.write(`GET /changes/stream HTTP/1.1\r\n${head}`)
@@ -208,9 +207,8 @@ describe('streams over time', { concurrency: true }, () => {
     for (let i = 0; i < rows.length; i += 5_000) await upsertCustomers(db, caller.service, rows.slice(i, i + 5_000))
     const socket = await openTls(api, { ALPNProtocols: ['http/1.1'] })
     socket.pause()
-    const head = Object.entries(buildCredentials(caller)).map(([name, value]) => `${name}: ${value}\r\n`)
     const path = `/changes/stream?records=true&after_cursor=${endCursor}`
-    socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n${head.join('')}\r\n`)
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n${buildCredentialLines(caller)}\r\n`)
     // A client can leave data unread for 20 s. The rest is for a busy machine, on which the first data comes later.
     await delay(45_000)
     let size = 0

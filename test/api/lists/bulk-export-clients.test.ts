@@ -10,7 +10,7 @@ import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { createReturn, getCreatedRecord, placeOrder, startOrderShop } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
-import { buildCredentials, captureLog, parseStatuses, sendBytes, startSecondServer } from '../../support/servers.ts'
+import { buildCredentialLines, captureLog, parseStatuses, sendBytes, startSecondServer } from '../../support/servers.ts'
 import type { Caller } from '../../support/service.ts'
 import { type BulkExportStream, ndjson, startBulkExport } from './export-stream.ts'
 
@@ -167,13 +167,12 @@ test('an account can run four bulk exports and also read pages', async () => {
 })
 
 test('an HTTP/1.0 client cannot use bulk exports and is referred to pages', async () => {
-  const { authorization, 'x-service-name': name } = buildCredentials(api)
   for (const [accept, status] of [
     ['application/x-ndjson', 406],
     ['application/json', 200],
   ] as const)
     for (const listPath of ['/stores', '/changes?records=true']) {
-      const head = `Authorization: ${authorization}\r\nX-Service-Name: ${name}\r\nAccept: ${accept}`
+      const head = `${buildCredentialLines(api)}Accept: ${accept}`
       const response = await sendBytes(api, `GET ${listPath} HTTP/1.0\r\n${head}\r\n\r\n`)
       assert.deepEqual(parseStatuses(response), [status], listPath)
       assert.equal(/"code":"not_acceptable".*proxy_http_version 1\.1/.test(response), status === 406)

@@ -8,7 +8,7 @@ import { buildOrder, startOrderShop } from '../../support/order-shop.ts'
 import { holdLocks } from '../../support/postgres/hold-locks.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
-import { buildCredentials, startSecondServer } from '../../support/servers.ts'
+import { sendThrough, startSecondServer } from '../../support/servers.ts'
 import type { Caller } from '../../support/service.ts'
 import { assertReplay, post, put, remove, retryUntilServed, withKey } from '../../support/write.ts'
 
@@ -307,11 +307,7 @@ test('an account can have 1,000 reservations', async () => {
 test('64 clients in two processes get only the last units', async () => {
   const firstCaller = await createShop({ oversell: 'refuse' })
   const second = await startSecondServer(api)
-  const throughSecondServer: Pick<Caller, 'request'> = {
-    request: (path, { headers, ...options } = {}) =>
-      second.sendRequest(path, { ...options, headers: { ...buildCredentials(firstCaller), ...headers } } as never),
-  }
-  const callers = [firstCaller, throughSecondServer]
+  const callers = [firstCaller, sendThrough(second.sendRequest, firstCaller)]
   const results = await Promise.all(
     Array.from({ length: 64 }, async (_, i) => {
       const caller = callers[i % 2] ?? firstCaller

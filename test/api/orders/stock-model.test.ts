@@ -6,7 +6,7 @@ import { upsertStock } from '../../../src/store/inventory/stock.ts'
 import { buildEnvironment, createImporter } from '../../import/import-command.ts'
 import { buildOrder, buildReturn, createReturn, getCreatedRecord, startOrderShop } from '../../support/order-shop.ts'
 import { createDirectory, serve } from '../../support/processes.ts'
-import { buildCredentials, createRequester } from '../../support/servers.ts'
+import { createRequester, sendThrough } from '../../support/servers.ts'
 import type { Caller } from '../../support/service.ts'
 import { post, remove } from '../../support/write.ts'
 
@@ -72,12 +72,7 @@ const buildTeeLine = (quantity: number) => ({ sku: 'TEE', quantity })
 test('stock follows its model over orders, returns, exchanges, imports and syncs', async t => {
   t.diagnostic(`seed ${seed}`)
   const shop = await createShop({ fulfilment: 'manual', oversell: 'refuse' })
-  const throughSecondServer = {
-    ...shop,
-    request: (path: string, { headers, ...options }: { headers?: object } = {}) =>
-      sendToSecond(path, { ...options, headers: { ...buildCredentials(shop), ...headers } } as never),
-  } as Caller
-  const callers = [shop, throughSecondServer]
+  const callers: Caller[] = [shop, { ...shop, ...sendThrough(sendToSecond, shop) }]
 
   /** Executes an action and updates the model. Fails if the response is not the one that the model permits. */
   async function execute(model: Model, { kind, units, pick, server }: Action) {

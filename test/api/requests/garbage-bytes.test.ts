@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { startShopFixture } from '../../apparel21/shop.ts'
 import { createOrders } from '../../apparel21/writes/orders.ts'
 import {
-  buildCredentials,
+  buildCredentialLines,
   openTls,
   parseStatuses,
   readUntilClosed,
@@ -16,8 +16,7 @@ const shop = await startShopFixture()
 const { api, simulator } = shop
 const { buildOrder, countPlaced } = await createOrders(shop)
 
-const { authorization, 'x-service-name': name } = buildCredentials(api)
-const headerLines = `Host: a\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${name}\r\n`
+const headerLines = `Host: a\r\n${buildCredentialLines(api)}`
 const readRequest = `GET /stores?limit=1 HTTP/1.1\r\n${headerLines}\r\n`
 const body = JSON.stringify(buildOrder())
 const orderRequest = `POST /orders HTTP/1.1\r\n${headerLines}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`

@@ -6,6 +6,7 @@ import { after, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { assertProblem } from '../../support/problem.ts'
 import {
+  buildCredentialLines,
   buildCredentials,
   createRequester,
   openTls,
@@ -18,8 +19,7 @@ import { startTestApi } from '../../support/service.ts'
 const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 after(() => api.stop())
 
-const { authorization, 'x-service-name': name } = buildCredentials(api)
-const credentialLines = `Authorization: ${authorization}\r\nX-Service-Name: ${name}\r\n`
+const credentialLines = buildCredentialLines(api)
 
 const getPort = ({ baseUrl }: { baseUrl: string }) => Number(new URL(baseUrl).port)
 

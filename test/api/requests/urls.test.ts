@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { buildCustomer } from '../../support/customer-bodies.ts'
 import { getCreatedRecord } from '../../support/order-shop.ts'
 import { assertProblem, getErrorDetails } from '../../support/problem.ts'
-import { buildCredentials, sendBytes } from '../../support/servers.ts'
+import { buildCredentialLines, sendBytes } from '../../support/servers.ts'
 import { startTestApi } from '../../support/service.ts'
 import { assertReplay, post, put, withKey } from '../../support/write.ts'
 
@@ -11,8 +11,7 @@ const api = await startTestApi({ settings: { readsPerMinute: 'off' } })
 after(() => api.stop())
 const { baseUrl } = api
 
-const { authorization, 'x-service-name': name } = buildCredentials(api)
-const credentialLines = `Authorization: ${authorization}\r\nX-Service-Name: ${name}\r\n`
+const credentialLines = buildCredentialLines(api)
 const long = 'x'.repeat(9_000)
 
 test("a query with invalid percent-encoding is rejected with the parameter's name", async () => {

@@ -11,7 +11,7 @@ import { eraseRemainingData } from '../../../src/store/privacy/erase-batch.ts'
 import { createImporter } from '../../import/import-command.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { createMember } from '../../support/reward-member.ts'
-import { buildCredentials, startSecondServer } from '../../support/servers.ts'
+import { sendThrough, startSecondServer } from '../../support/servers.ts'
 import { type Caller, startTestApi } from '../../support/service.ts'
 import { assertReplay, post, remove, withKey } from '../../support/write.ts'
 
@@ -249,10 +249,7 @@ test('an account of the API can have 1,000 pending redemptions', async () => {
 test('200 clients of two servers never redeem more than is available', async () => {
   const { shop, redeem, finish, getAccount, checkLedger } = await createShop()
   const second = await startSecondServer(api)
-  const throughSecondServer: Pick<Caller, 'request'> = {
-    request: (to, { headers, ...options } = {}) =>
-      second.sendRequest(to, { ...options, headers: { ...buildCredentials(shop), ...headers } } as never),
-  }
+  const throughSecondServer = sendThrough(second.sendRequest, shop)
   const statuses = await Promise.all(
     Array.from({ length: 200 }, async (_, i) => {
       const caller = i % 2 ? throughSecondServer : shop
