@@ -13,6 +13,7 @@ import {
 } from '../../client/src/index.ts'
 import { sql } from '../../src/database/db.ts'
 import { buildOrder, fillShop } from '../support/order-shop.ts'
+import { holdLocks } from '../support/postgres/hold-locks.ts'
 import { startTestApi } from '../support/service.ts'
 import { createClient, startNetwork } from './shop.ts'
 
@@ -117,20 +118,14 @@ test('a read without a server ends on timeout or abort', async () => {
 })
 
 test('a write already in progress is waited for', async () => {
-  const lockingClient = await api.db.pool.connect()
-  try {
-    await lockingClient.query('begin')
-    await lockingClient.query('lock table customer in share mode')
-    const [body, options] = [buildCustomer(), { idempotencyKey: 'same-key' }]
-    const bothCreations = Promise.all([client.customers.create(body, options), client.customers.create(body, options)])
-    await delay(300)
-    await lockingClient.query('rollback')
-    const [first, other] = await bothCreations
-    assert.equal(first.id, other.id)
-    assert.deepEqual([first, other].map(response => responseMeta(response)?.replayed).sort(), [false, true])
-  } finally {
-    lockingClient.release(true)
-  }
+  const release = await holdLocks(api.db, 'lock table customer in share mode')
+  const [body, options] = [buildCustomer(), { idempotencyKey: 'same-key' }]
+  const bothCreations = Promise.all([client.customers.create(body, options), client.customers.create(body, options)])
+  await delay(300)
+  release()
+  const [first, other] = await bothCreations
+  assert.equal(first.id, other.id)
+  assert.deepEqual([first, other].map(response => responseMeta(response)?.replayed).sort(), [false, true])
 })
 
 test('an untrusted certificate fails immediately', async () => {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { raw, sql } from '../../../src/database/db.ts'
 import { upsertGateways } from '../../../src/store/tenancy/gateways.ts'
 import { insertVouchers } from '../../../src/store/vouchers/vouchers.ts'
+import { waitForBlockedConnections } from '../../support/customer-bodies.ts'
 import { addShipment } from '../../support/order-shop.ts'
+import { holdLocks } from '../../support/postgres/hold-locks.ts'
 import { waitUntil } from '../../support/processes.ts'
 import type { Caller } from '../../support/service.ts'
 import type { Traffic } from './traffic.ts'
@@ -282,19 +283,16 @@ export function testWrites(traffic: () => Traffic) {
 
   test('conflicts between writes match the document', async () => {
     const { api, post, assertRejected } = traffic()
-    const holder = await api.db.pool.connect()
+    const release = await holdLocks(api.db, 'lock table customer in share mode')
+    const body = buildCustomer()
+    const first = post('/customers', body, { 'idempotency-key': 'busy' })
     try {
-      await holder.query('begin')
-      await holder.query('lock table customer in share mode')
-      const body = buildCustomer()
-      const first = post('/customers', body, { 'idempotency-key': 'busy' })
-      await waitForBlockedWrite(api)
+      await waitForBlockedConnections(api, 1)
       await assertRejected('idempotency_in_progress', post('/customers', body, { 'idempotency-key': 'busy' }))
-      await holder.query('rollback')
-      assert.equal((await first).status, 201)
     } finally {
-      holder.release(true)
+      release()
     }
+    assert.equal((await first).status, 201)
     const failing = await runAtCommit(api, "raise exception 'others were first' using errcode = '40001'")
     await assertRejected('concurrent_update', post('/customers', buildCustomer()))
     await failing.stop()
@@ -314,18 +312,6 @@ async function runAtCommit({ db }: Traffic['api'], statement: string) {
     sql`create constraint trigger disturb after insert on customer deferrable initially deferred for each row execute function disturb()`,
   )
   return { stop: () => db.run(sql`drop function disturb cascade`) }
-}
-
-async function waitForBlockedWrite({ db }: Traffic['api']) {
-  const end = performance.now() + 10_000
-  for (;;) {
-    const waiting = await db.rows(
-      sql`select from pg_locks where not granted and relation = 'customer'::regclass and database = (select oid from pg_database where datname = current_database())`,
-    )
-    if (waiting.length) return
-    assert.ok(performance.now() < end, 'a write waits')
-    await delay(20)
-  }
 }
 
 async function findEmail({ get }: Traffic) {

@@ -11,9 +11,10 @@ import {
   postCustomer,
   waitForBlockedConnections,
 } from '../../support/customer-bodies.ts'
+import { holdLocks } from '../../support/postgres/hold-locks.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { buildCredentials } from '../../support/servers.ts'
-import { startTestApi, type TestResponse } from '../../support/service.ts'
+import { startTestApi } from '../../support/service.ts'
 import { assertReplay } from '../../support/write.ts'
 
 const api = await startTestApi({ settings: { writesPerMinute: 'off' } })
@@ -47,12 +48,9 @@ test('50 concurrent requests with one key execute one write', async () => {
 
 test('a repeat is rejected during the write and replayed afterwards, everywhere', async () => {
   const body = buildCustomer()
-  const holder = await api.db.pool.connect()
-  let first: Promise<TestResponse>
+  const release = await holdLocks(api.db, 'lock table customer in share mode')
+  const first = postCustomer(api, body, 'running')
   try {
-    await holder.query('begin')
-    await holder.query('lock table customer in share mode')
-    first = postCustomer(api, body, 'running')
     await waitForBlockedConnections(api, 1)
     for (const server of [api, other]) {
       const response = await postCustomer(server, body, 'running')
@@ -62,8 +60,7 @@ test('a repeat is rejected during the write and replayed afterwards, everywhere'
     const another = await postCustomer(api, { ...body, firstname: 'Bea' }, 'running')
     assertProblem(another, 'idempotency_in_progress', api.baseUrl, '/customers')
   } finally {
-    await holder.query('rollback')
-    holder.release()
+    release()
   }
   assert.equal((await first).status, 201)
   for (const server of [api, other]) assertReplay(await postCustomer(server, body, 'running'), await first)
@@ -71,18 +68,15 @@ test('a repeat is rejected during the write and replayed afterwards, everywhere'
 
 test('a disconnected client gets the response by repeating the request', async () => {
   const body = buildCustomer()
-  const holder = await api.db.pool.connect()
+  const release = await holdLocks(api.db, 'lock table customer in share mode')
   const disconnect = new AbortController()
   try {
-    await holder.query('begin')
-    await holder.query('lock table customer in share mode')
     const disconnected = sendAndDisconnect(body, 'gone', disconnect.signal)
     await waitForBlockedConnections(api, 1)
     disconnect.abort()
     await disconnected
   } finally {
-    await holder.query('rollback')
-    holder.release()
+    release()
   }
   let response = await postCustomer(api, body, 'gone')
   while (response.status === 409) response = await postCustomer(api, body, 'gone')
