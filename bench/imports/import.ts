@@ -45,12 +45,12 @@ export async function measureImport(bench: Bench, loaded: LoadedDatabase, lines:
       const measuredRuns = runs.filter(run => run.kind === kind && run.way === way)
       const seconds = getMedian(measuredRuns.map(run => run.seconds))
       const share = getMedian(copies.get(kind) ?? []) / seconds
-      const after = getMedian(measuredRuns.map(run => run.jobSeconds))
+      const jobSeconds = getMedian(measuredRuns.map(run => run.jobSeconds))
       return {
         kind,
         way,
         seconds,
-        after,
+        jobSeconds,
         rate: lines / seconds,
         share,
         peak: Math.max(...measuredRuns.map(({ peak }) => peak)),
@@ -71,9 +71,9 @@ export async function measureImport(bench: Bench, loaded: LoadedDatabase, lines:
       {
         caption: 'Files',
         head: ['kind', 'run', 'seconds', 'lines/s', 'share of COPY', 'job, s', 'peak MB'],
-        rows: results.map(({ kind, way, seconds, rate, share, after, peak }) => [
+        rows: results.map(({ kind, way, seconds, rate, share, jobSeconds, peak }) => [
           ...[kind, way, formatTenths(seconds), formatWhole(rate), Number.isNaN(share) ? '-' : formatPercent(share)],
-          ...[after < 0.1 ? '-' : formatTenths(after), formatWhole(peak)],
+          ...[jobSeconds < 0.1 ? '-' : formatTenths(jobSeconds), formatWhole(peak)],
         ]),
       },
       largeFiles.table,

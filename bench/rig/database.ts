@@ -25,6 +25,7 @@ import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { upsertStock } from '../../src/store/inventory/stock.ts'
 import { upsertTransactions } from '../../src/store/orders/transactions.ts'
 import { addService, listServices } from '../../src/store/tenancy/services.ts'
+import { formatWhole } from './report.ts'
 
 /** Number of records of the bench's service. */
 export interface Size {
@@ -106,7 +107,7 @@ async function loadRecords(db: Database, directory: string, size: Size, say: (li
   await db.run(sql`truncate service cascade`)
   const service = await addService(db, 'loading', { currency, readsPerMinute: 'off', oversell: 'allow' })
   if (!service) throw new Error('the service loading already exists')
-  say(`Loading ${formatCount(size.customers)} customers and ${formatCount(size.transactions)} transactions, once.`)
+  say(`Loading ${formatWhole(size.customers)} customers and ${formatWhole(size.transactions)} transactions, once.`)
   await upsertStores(db, service, stores)
   await upsertProducts(db, service, productRows)
   await upsertStock(db, service, stockRows)
@@ -141,7 +142,7 @@ async function copyRecords(
       .run(raw(`copy ${from.table} (${from.columns.join(', ')}) from ${pg.escapeLiteral(file)}`))
       .finally(() => rm(file))
     copying.then(
-      () => say(`  ${from.table}: ${formatCount(done + size)} of ${formatCount(total)}`),
+      () => say(`  ${from.table}: ${formatWhole(done + size)} of ${formatWhole(total)}`),
       () => {},
     )
   }
@@ -177,5 +178,3 @@ async function verify(db: Database, service: Service, size: Size) {
   if (merges.some(({ inserted, changed }) => inserted || changed))
     throw new Error('The generated records differ from those that the store writes for the same rows.')
 }
-
-export const formatCount = (number: number) => Math.round(number).toLocaleString('en-US')

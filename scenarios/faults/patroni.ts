@@ -128,7 +128,7 @@ try {
   const measurements: (readonly [string, string])[] = []
   const lateResumptions: string[] = []
   for (const fault of chosen) {
-    const nodes = await cluster.untilHealthy()
+    const nodes = await cluster.waitUntilHealthy()
     await delay(seconds * 1_000)
     say(faults[fault])
     const startedAt = performance.now()
@@ -138,7 +138,7 @@ try {
     const promotedAt = await promoted
     await waitForNextCustomer(acknowledged, 90_000)
     repair()
-    await cluster.untilHealthy()
+    await cluster.waitUntilHealthy()
     await delay(seconds * 1_000)
     const instants = [startedAt, ...times.filter(time => time > startedAt)]
     const gap = Math.max(...instants.slice(1).map((time, i) => time - (instants[i] ?? time)))

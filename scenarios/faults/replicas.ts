@@ -155,7 +155,7 @@ async function countReadsByReplica() {
 }
 
 /** Waits at most 60 s until each replica executed a read: a slow machine needs longer than the scenario lasts. */
-async function untilAllReplicasRead() {
+async function waitUntilAllReplicasRead() {
   for (const startedAt = performance.now(); performance.now() - startedAt < 60_000; await delay(200))
     if ((await countReadsByReplica()).every(count => count > 0)) return
 }
@@ -178,7 +178,7 @@ try {
   ]).flat()
   const polling = Promise.all(pollers.map(({ done }) => done))
   const writing = Promise.all([write(), write(), write(), writeAndRead(), disturb()])
-  await Promise.race([delay(seconds * 1_000).then(untilAllReplicasRead), writing, polling])
+  await Promise.race([delay(seconds * 1_000).then(waitUntilAllReplicasRead), writing, polling])
   isOver = true
   await writing
   isAllWritten = true

@@ -166,7 +166,7 @@ try {
     for (const file of [input, output]) rmSync(join(home, file))
   }
   const size = await db.row<{ bytes: number }>(sql`select pg_database_size(current_database())::float8 as bytes`)
-  const formatGigabytes = (of = 0) => (of / 1e9).toFixed(2)
+  const formatGigabytes = (byteCount = 0) => (byteCount / 1e9).toFixed(2)
   const peaks = { import: findPeak(runs.import), export: findPeak(runs.export) }
   const tooHigh = Object.entries(peaks).filter(([, megabytes]) => !(megabytes <= maxMegabytes))
   report('millions', {

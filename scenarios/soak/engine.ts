@@ -87,7 +87,7 @@ export interface ScenarioRun {
   /** Number of requests that met each fault, and of changes by staff, by kind. */
   faults: ReadonlyMap<string, number>
   changes: ReadonlyMap<string, number>
-  /** Which processes were killed, how often, and where. */
+  /** Lists the killed processes, the number of their kills, and the crash points. */
   kills: string
   /** Runs all checks. Can be called several times. */
   check(): Promise<CheckResult[]>

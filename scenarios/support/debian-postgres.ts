@@ -41,7 +41,7 @@ interface ServerLocation {
 /** A server of Debian's PostgreSQL on this machine. */
 export interface DebianServer {
   start(settings?: Readonly<Record<string, string>>, environment?: Environment): void
-  /** Kills it and all its processes (kill -9). */
+  /** Kills the server and all its processes (kill -9). */
   kill(): void
   stopSendingWal(): void
   promote(): void
@@ -54,13 +54,13 @@ function createServerHandle({ home, port }: ServerLocation): DebianServer {
     run('pg_ctl', ['-D', data, '-w', '-t', '60', ...args], environment)
   return {
     start(settings = {}, environment = {}) {
-      const commandLine = {
+      const allSettings = {
         listen_addresses: '127.0.0.1',
         port: String(port),
         unix_socket_directories: home,
         ...settings,
       }
-      const options = Object.entries(commandLine).map(([name, value]) => `-c ${name}=${value}`)
+      const options = Object.entries(allSettings).map(([name, value]) => `-c ${name}=${value}`)
       control(['-l', join(home, 'log'), '-o', options.join(' '), 'start'], environment)
     },
     kill() {

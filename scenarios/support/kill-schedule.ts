@@ -70,7 +70,7 @@ export function startKilling(
   }
   return {
     countKills,
-    /** Describes which processes were killed, how often, and where. */
+    /** Lists the killed processes, the number of their kills, and the crash points. */
     describe: () => `${describeKills([...apis, ...workers])}${killsPostgres ? `, PostgreSQL ${postgresKills}` : ''}`,
     /** Resolves after `isOver`. */
     done: run(),

@@ -31,10 +31,10 @@ function startProgram(command: readonly string[], log: string, cwd: string): Chi
 }
 
 /** Resolves when `condition` holds. Throws after `timeoutMs`. */
-async function waitUntil(condition: () => Promise<boolean>, what: string, timeoutMs = 120_000) {
+async function waitUntil(condition: () => Promise<boolean>, event: string, timeoutMs = 120_000) {
   for (const startedAt = performance.now(); !(await condition().catch(() => false)); await delay(200))
     if (performance.now() - startedAt > timeoutMs)
-      throw new Error(`${what} did not happen within ${timeoutMs / 1_000} s`)
+      throw new Error(`${event} did not happen within ${timeoutMs / 1_000} s`)
 }
 
 /** Sends a signal to a child process, and waits until it ends. */
@@ -117,7 +117,7 @@ export interface PatroniCluster {
   /** Names both servers. */
   url: string
   /** Resolves with the primary and its standby once both are there. */
-  untilHealthy(): Promise<{ primary: PatroniNode; standby: PatroniNode }>
+  waitUntilHealthy(): Promise<{ primary: PatroniNode; standby: PatroniNode }>
   /** Kills the leader of etcd (kill -9). Two of three members remain. */
   killEtcdLeader(): Promise<void>
   switchover(from: PatroniNode, to: PatroniNode): Promise<void>
@@ -209,7 +209,7 @@ export async function startPatroni({ home, isSynchronous }: ClusterOptions): Pro
     return node
   }
 
-  const untilHealthy = async () => {
+  const waitUntilHealthy = async () => {
     let healthyNodes: { primary: PatroniNode; standby: PatroniNode } | undefined
     const isHealthy = async () => {
       const primary = (await Promise.all(nodes.map(node => node.isPrimary()))).indexOf(true)
@@ -233,7 +233,7 @@ export async function startPatroni({ home, isSynchronous }: ClusterOptions): Pro
     nodes[0]?.start()
     await waitUntil(async () => (await nodes[0]?.isPrimary()) ?? false, 'the first primary')
     nodes[1]?.start()
-    await untilHealthy()
+    await waitUntilHealthy()
   } catch (error) {
     const logs = nodes.map(({ name }) => readFileSync(join(home, name, 'log'), 'utf8').slice(-3_000))
     await close()
@@ -243,7 +243,7 @@ export async function startPatroni({ home, isSynchronous }: ClusterOptions): Pro
   return {
     nodes,
     url: `postgres://tillbridge@${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}/postgres`,
-    untilHealthy,
+    waitUntilHealthy,
     async killEtcdLeader() {
       const leader = await findEtcdLeader(members)
       if (!leader) throw new Error('etcd has no leader')

@@ -44,8 +44,8 @@ export async function buildClientFiles(): Promise<Record<string, string>> {
   /** Returns the last group that uses a schema, so that files import each other in one direction. */
   const findHomeGroup = (schemaName: string) =>
     general.includes(schemaName) ? undefined : findUses(schemaName).at(-1)?.group
-  const renderSchemas = (names: Iterable<string>, way: Direction) =>
-    [...names].map(name => renderSchema(name, components.schemas[name], way)).join('\n')
+  const renderSchemas = (names: Iterable<string>, direction: Direction) =>
+    [...names].map(name => renderSchema(name, components.schemas[name], direction)).join('\n')
 
   const files = groupUses.flatMap(({ group, groupOperations, sentSchemas, readSchemas }) => {
     const selectOwn = (names: Iterable<string>) => [...names].filter(name => findHomeGroup(name) === group)
@@ -109,12 +109,12 @@ function getOperation(operations: Map<string, OperationDefinition>, id: string):
   return operation
 }
 
-const renderSchema = (name: string, { allOf, ...schema }: Node, way: Direction) =>
+const renderSchema = (name: string, { allOf, ...schema }: Node, direction: Direction) =>
   allOf
-    ? `${renderDocstring(schema.description)}export interface ${name} extends ${getRefName(allOf[0])} ${renderMembers(allOf[1], way)}\n`
+    ? `${renderDocstring(schema.description)}export interface ${name} extends ${getRefName(allOf[0])} ${renderMembers(allOf[1], direction)}\n`
     : schema.properties
-      ? `${renderDocstring(schema.description)}export interface ${name} ${renderMembers(schema, way)}\n`
-      : `${renderDocstring(schema.description)}export type ${name} = ${renderType(schema, way)}\n`
+      ? `${renderDocstring(schema.description)}export interface ${name} ${renderMembers(schema, direction)}\n`
+      : `${renderDocstring(schema.description)}export type ${name} = ${renderType(schema, direction)}\n`
 
 /** Returns the import of the names that the code uses. Comments don't count. */
 function renderTypeImport(text: string, names: readonly string[], file: string) {

@@ -15,7 +15,7 @@ const headless = new RegExp(`^(?:${headlessStarts.join('|')})\\b`, 'i')
 /** Code, quotations, addresses and headers are not our sentences. */
 const notProse = /`[^`\n]*`|"[^"\n]*"|https?:\S+|\{@?[^}\n]*\}/g
 
-/** Returns what is wrong with a text in plain English: unused words, hidden subjects, long sentences. */
+/** Returns the problems of a text in plain English: unused words, hidden subjects, long sentences. */
 export function checkProse(text: string): Finding[] {
   const masked = text.replace(notProse, code => (code.length > 1 ? `X${'_'.repeat(code.length - 1)}` : code))
   const findings: Finding[] = []

@@ -61,7 +61,7 @@ const listMarks = (text: string) =>
     .sort()
     .join(' ')
 
-/** Returns what is wrong with a translated catalogue: texts that the console doesn't have, and translations with other values or elements. */
+/** Returns the problems of a translated catalogue: texts that the console doesn't have, and translations with other values or elements. */
 export function checkTranslations(
   english: Record<string, Translation>,
   translated: Record<string, Translation>,

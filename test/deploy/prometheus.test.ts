@@ -42,7 +42,7 @@ test('each series is exported once, including the effective sync schedule', {
   skip,
 }, async () => {
   const isExported = async () => {
-    // Like after a sync whose back office can't return only changes. A sync that is still running would overwrite it.
+    // Sets the interval of a back office that can't return only changes, each time, because a running sync overwrites it.
     await monitored.db.run(sql`update sync_state set full_only_interval = 86400 where sync = 'customers'`)
     return /^tillbridge_sync_schedule_seconds\{.*sync="customers".*\} 86400$/m.test(await monitored.readMetrics())
   }

@@ -146,8 +146,8 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
           ),
         ),
       )
-      const isGeneric = new Set(texts.flat().map(({ statement }) => statement.includes('-- generic plan')))
-      assert.deepEqual([...isGeneric].sort(), [false, true])
+      const genericFlags = new Set(texts.flat().map(({ statement }) => statement.includes('-- generic plan')))
+      assert.deepEqual([...genericFlags].sort(), [false, true])
     } finally {
       await writes.close()
     }
@@ -156,19 +156,19 @@ describe('PgBouncer in transaction mode', { skip: pgBouncerMissing }, () => {
   test('an import waits for another import of its type', async () => {
     const releaseFirst = await lockImportType(db, api.service, 'staff')
     let isWaiting = false
-    const releaseSecond: (() => void)[] = []
+    const secondReleases: (() => void)[] = []
     const locked = lockImportType(db, api.service, 'staff', {
       onWait: () => {
         isWaiting = true
       },
-    }).then(own => {
-      releaseSecond.push(own)
+    }).then(release => {
+      secondReleases.push(release)
     })
     await waitUntil(() => isWaiting, 'the second import waits')
-    assert.equal(releaseSecond.length, 0)
+    assert.equal(secondReleases.length, 0)
     releaseFirst()
     await locked
-    for (const release of releaseSecond) release()
+    for (const release of secondReleases) release()
   })
 
   test('imports and backups leave no session state behind', async () => {

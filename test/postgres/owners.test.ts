@@ -76,7 +76,7 @@ test('a leftover server does not block the next owner', { skip: needsProc }, asy
   const next = await startServer(t, home)
   t.diagnostic(`start over a running orphan: ${Math.round(performance.now() - startedAt)} ms`)
   assert.ok(performance.now() - startedAt < 8_000, 'the old server must end before it is killed after 10 s')
-  assert.ok(!isRunning(killed.pid), 'the server ends')
+  assert.ok(!isRunning(killed.pid), 'the old server must have ended')
   assert.deepEqual(await runQuery(next.connection, 'select value from kept'), [{ value: 1 }])
 })
 

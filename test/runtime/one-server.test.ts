@@ -20,7 +20,7 @@ async function assertRejected() {
   const started = await runCommand(['start', '--no-demo'], environment)
   const doctor = await runCommand(['doctor'], environment)
   assert.deepEqual([started.code, doctor.code], [1, 1])
-  return { started: started.err, looked: doctor.out }
+  return { started: started.err, doctor: doctor.out }
 }
 
 test('a hanging first server in DATABASE_URL falls back to the second', async () => {
@@ -48,9 +48,9 @@ test('a database without consistent notifications is rejected by start and docto
     'create or replace function commit_watermarks(service integer) returns timestamptz[] language sql volatile as $$ select array[statement_timestamp()] $$',
   )
   try {
-    const { started, looked } = await assertRejected()
+    const { started, doctor } = await assertRejected()
     assert.match(started, /^tillbridge: A lock of one database connection is not visible on another one/m)
-    assert.match(looked, /^FAIL {2}Database +A lock of one database connection/m)
+    assert.match(doctor, /^FAIL {2}Database +A lock of one database connection/m)
   } finally {
     await db.pool.query(definition?.text ?? '')
   }
@@ -60,7 +60,7 @@ test('a database with the extension citus is rejected by start and doctor', asyn
   await database.db.pool.query(
     `insert into pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion) values (99999, 'citus', 10, 2200, false, '13')`,
   )
-  const { started, looked } = await assertRejected()
+  const { started, doctor } = await assertRejected()
   assert.match(started, /^tillbridge: The database has the extension citus/m)
-  assert.match(looked, /^FAIL {2}Database +The database has the extension citus/m)
+  assert.match(doctor, /^FAIL {2}Database +The database has the extension citus/m)
 })
