@@ -63,7 +63,7 @@ console.table({
   'lines of src': countLines(source),
   'lines of test': countLines(selectFolders('test')),
   'lines of seed, scenarios, bench, scripts, simulator': countLines(
-    selectFolders('seed', 'scenarios', 'chaos', 'soak', 'trials', 'bench', 'scripts', 'simulator'),
+    selectFolders('seed', 'scenarios', 'bench', 'scripts', 'simulator'),
   ),
   'lines of console and client': countLines(selectFolders('console', 'client')),
 })

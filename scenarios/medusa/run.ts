@@ -325,7 +325,7 @@ const wrongAfterKills: string[] = []
 const driftAfterKills: string[] = []
 const driftFound: number[] = []
 let levelsChanged = 0
-/** One in this many variants changes around each kill: about 5,000 levels, and at most a quarter of all. */
+/** Around each kill, one in `variantsPerChange` variants changes: about 5,000 levels, and at most a quarter of all. */
 const variantsPerChange = Math.max(4, Math.round(levels / 5_000))
 for (let kill = 1; kill <= kills; kill++) {
   const part = shop.variants.filter(() => random.integer(1, variantsPerChange) === 1).map(({ sku }) => sku)

@@ -47,7 +47,7 @@ const programs: Readonly<Record<string, Program>> = {
   sslyze: {
     args: port => ['--mozilla_config=intermediate', `localhost:${port}`],
     install: () => installPipTools('sslyze==6.3.1'),
-    // Its other lists have capital letters.
+    // The other lists of sslyze have capital letters.
     finding: /^ +\* ([a-z]\w*): /gm,
     explained: ['certificate_path_validation', 'maximum_certificate_lifespan', 'tls_curves'],
   },

@@ -6,7 +6,7 @@ import type { Installation } from './installation.ts'
 import { expireLeases } from './leases.ts'
 import type { History } from './operations/history.ts'
 
-/** Which processes are killed (kill -9), and when. */
+/** The targets and times of kills (kill -9). */
 export interface KillSchedule {
   /** Shortest and longest pause between two kills. */
   pauseMs: readonly [number, number]
