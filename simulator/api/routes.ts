@@ -35,6 +35,9 @@ const createGetRoute = (path: string, handle: Route['handle'], since?: Route['si
   ...(since && { since }),
 })
 
+const createTypesRoute = (...[kind, root, object]: Parameters<typeof createTypesHandler>): Route =>
+  createGetRoute(`/${root}`, createTypesHandler(kind, root, object))
+
 const colours = createDistinctHandler('Colours', 'Colour', style =>
   style.colours.map(({ code, name }) => ({ code, name })),
 )
@@ -60,14 +63,8 @@ export const routes: readonly Route[] = [
   createGetRoute('/ProductsSimple/{id}', getSimpleProduct),
   createGetRoute('/ProductNotes/{id}', getProductNotes),
   createGetRoute('/ProductColourNotes/{id}', rejectNoData),
-  createGetRoute(
-    '/ProductReferenceTypes',
-    createTypesHandler('product', 'ProductReferenceTypes', { id: 1, name: 'Product' }),
-  ),
-  createGetRoute(
-    '/ProductColourReferenceTypes',
-    createTypesHandler('colour', 'ProductColourReferenceTypes', { id: 21, name: 'Colour' }),
-  ),
+  createTypesRoute('product', 'ProductReferenceTypes', { id: 1, name: 'Product' }),
+  createTypesRoute('colour', 'ProductColourReferenceTypes', { id: 21, name: 'Colour' }),
   createGetRoute('/Colours', colours),
   createGetRoute('/Sizes', sizes),
 
@@ -82,10 +79,7 @@ export const routes: readonly Route[] = [
   createGetRoute('/ReferenceTypes/{id}', getReferenceType),
   createGetRoute('/References/{typeId}', listReferences),
   createGetRoute('/References/{typeId}/{id}', listReferences),
-  createGetRoute(
-    '/PersonReferenceTypes',
-    createTypesHandler('person', 'PersonReferenceTypes', { id: 12, name: 'Person' }),
-  ),
+  createTypesRoute('person', 'PersonReferenceTypes', { id: 12, name: 'Person' }),
 
   createGetRoute('/Persons', findPersons),
   { method: 'POST', path: '/Persons', handle: createPerson },
