@@ -62,36 +62,36 @@ function createFaultResponse(fault: Fault): ApiResponse | undefined {
 
 /** Returns the API's response after applying faults of the clock, of pages and of concurrent changes. */
 function handleWithFaults(
-  rig: ServerContext,
+  context: ServerContext,
   received: ReceivedRequest,
   faults: readonly Fault[],
   call: Call,
 ): ApiResponse {
-  const { world } = rig
+  const { world } = context
   const find = (kind: FaultKind) => faults.find(fault => fault.kind === kind)
   const paging = { samePage: Boolean(find('same-page')), shuffled: Boolean(find('shuffled')) }
-  for (const fault of faults) if (fault.kind === 'concurrent-change') rig.changeConcurrently(fault, received.path)
+  for (const fault of faults) if (fault.kind === 'concurrent-change') context.changeConcurrently(fault, received.path)
   return world.clock.runSkewed(find('wrong-clock')?.seconds ?? 0, () => {
     allotDueVouchers(world)
-    const response = rig.recordUnder(call, () => respond(received, world, paging))
+    const response = context.recordUnder(call, () => respond(received, world, paging))
     return { ...response, headers: { date: new Date(world.clock.now()).toUTCString(), ...response.headers } }
   })
 }
 
 /** Handles one request and records its result in the ledger. */
 async function serve(
-  rig: ServerContext,
+  context: ServerContext,
   request: IncomingMessage,
   response: ServerResponse,
   path: string,
   search: string,
 ) {
-  const { world, ledger, signal } = rig
+  const { world, ledger, signal } = context
   const started = performance.now()
   const method = request.method ?? 'GET'
   const below = getPathBelowBase(path, world.settings.base)
   const call = ledger.openCall(method, `${below ?? path}${search}`, String(request.headers.accept ?? ''))
-  const faults = rig.faults.take(method, below ?? path)
+  const faults = context.faults.take(method, below ?? path)
   call.faults = faults.map(fault => fault.kind)
   const findFault = (kind: FaultKind, applied: boolean) =>
     faults.find(fault => fault.kind === kind && (fault.applied === true) === applied)
@@ -121,9 +121,9 @@ async function serve(
       search,
       headers: request.headers,
       body,
-      root: `${rig.tls ? 'https' : 'http'}://${request.headers.host ?? 'localhost'}${world.settings.base}`,
+      root: `${context.tls ? 'https' : 'http'}://${request.headers.host ?? 'localhost'}${world.settings.base}`,
     }
-    apiResponse = below === undefined ? respondFailure(404) : handleWithFaults(rig, received, faults, call)
+    apiResponse = below === undefined ? respondFailure(404) : handleWithFaults(context, received, faults, call)
     for (const fault of faults) if (fault.applied) apiResponse = createFaultResponse(fault) ?? apiResponse
   }
   await wait(findFault('latency', true))
@@ -133,15 +133,15 @@ async function serve(
 }
 
 /** Creates the server: the API below its base, the control API under `/_simulator`, and a 404 page for other paths. */
-export function createApiServer(rig: ServerContext): Server {
+export function createApiServer(context: ServerContext): Server {
   const listener: RequestListener = async (request, response) => {
     const [path = '', ...queryParts] = (request.url ?? '/').split('?')
     try {
       if (/^\/_simulator(\/|$)/.test(path))
-        await rig.control(request, response, (await readBody(request)) ?? Buffer.alloc(0))
-      else await serve(rig, request, response, path, queryParts.length ? `?${queryParts.join('?')}` : '')
+        await context.control(request, response, (await readBody(request)) ?? Buffer.alloc(0))
+      else await serve(context, request, response, path, queryParts.length ? `?${queryParts.join('?')}` : '')
     } catch (error) {
-      if (response.destroyed || rig.signal.aborted) return
+      if (response.destroyed || context.signal.aborted) return
       // A defect of the simulator must not look like a response of the API.
       console.error(error)
       response.statusCode = 500
@@ -149,5 +149,5 @@ export function createApiServer(rig: ServerContext): Server {
     }
   }
   const options = { keepAliveTimeout: 30_000, requestTimeout: 0 }
-  return rig.tls ? createSecureServer({ ...options, ...rig.tls }, listener) : createServer(options, listener)
+  return context.tls ? createSecureServer({ ...options, ...context.tls }, listener) : createServer(options, listener)
 }
