@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { importAndWait } from '../support/import-and-wait.ts'
-import { type Caller, startTestApi } from '../support/service.ts'
+import { importAndWait, readData } from '../support/import-and-wait.ts'
+import { startTestApi } from '../support/service.ts'
 import { voucherSettings } from '../support/voucher-shop.ts'
 import { post } from '../support/write.ts'
 
 const api = await startTestApi({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
 after(() => api.stop())
 
-const readData = async (caller: Caller, path: string) => (await caller.get(path)).json.data
 const listNotes = ({ notes }: { notes: { note: string; count: number }[] }) =>
   notes.map(({ note, count }) => `${count} ${note.replace(/:.*/, '')}`).sort()
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
-import { importAndWait, uploadFile } from '../support/import-and-wait.ts'
+import { importAndWait, readData, uploadFile } from '../support/import-and-wait.ts'
 import { waitUntil } from '../support/processes.ts'
 import { type Caller, startTestApi } from '../support/service.ts'
 import { post } from '../support/write.ts'
@@ -9,7 +9,6 @@ import { post } from '../support/write.ts'
 const api = await startTestApi({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
 after(() => api.stop())
 
-const readData = async (caller: Caller, path: string) => (await caller.get(path)).json.data
 const productHeader = 'productId,productCode,name,colourId,skuId,sizeCode,price\n'
 const buildProductLine = (id: string, colour: string, sku: string) => `${id},${id},Name,${colour},${sku},M,1.00\n`
 const listProducts = async (caller: Caller) =>

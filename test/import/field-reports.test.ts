@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { importAndWait } from '../support/import-and-wait.ts'
+import { importAndWait, readData } from '../support/import-and-wait.ts'
 import { type Caller, startTestApi } from '../support/service.ts'
 
 // Files of contributing/field-reports.md whose result no other test shows.
@@ -9,7 +9,6 @@ const api = await startTestApi({ settings: { readsPerMinute: 'off', writesPerMin
 after(() => api.stop())
 
 const productHeader = 'productId,productCode,name,colourId,skuId,sku,sizeCode,price,barcode'
-const readData = async (caller: Caller, path: string) => (await caller.get(path)).json.data
 
 async function listReasons(caller: Caller, id: string): Promise<string[]> {
   const rejections = await readData(caller, `/imports/${id}/rejected`)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { importAndWait } from '../support/import-and-wait.ts'
+import { importAndWait, readData } from '../support/import-and-wait.ts'
 import { type Caller, startTestApi } from '../support/service.ts'
 import { put } from '../support/write.ts'
 
@@ -20,7 +20,6 @@ const changed = { ...nothing, changed: 1 }
 const importFile = async (caller: Caller, type: string, content: string) =>
   getCounts(await importAndWait(caller, type, content))
 
-const readData = async (caller: Caller, path: string) => (await caller.get(path)).json.data
 const getConsent = async (caller: Caller, id = 'C1') => {
   const { privacy, emailSubscription, smsSubscription } = await readData(caller, `/customers/${id}`)
   return [privacy, emailSubscription, smsSubscription]

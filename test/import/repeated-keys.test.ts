@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { importAndWait } from '../support/import-and-wait.ts'
+import { importAndWait, readData } from '../support/import-and-wait.ts'
 import { type Caller, startTestApi } from '../support/service.ts'
 
 const api = await startTestApi({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
 after(() => api.stop())
 
-const readData = async (caller: Caller, path: string) => (await caller.get(path)).json.data
 const getCounts = ({ new: added, changed, unchanged, outdated, rejected }: Record<string, unknown>) => [
   added,
   changed,

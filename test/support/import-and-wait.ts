@@ -26,3 +26,6 @@ export async function waitForImport(caller: Caller, { status, headers, text }: T
 /** Uploads a file and waits until it is imported. */
 export const importAndWait = async (...upload: Parameters<typeof uploadFile>) =>
   waitForImport(upload[0], await uploadFile(...upload))
+
+/** Returns the `data` of a GET request. */
+export const readData = async (caller: Caller, path: string) => (await caller.get(path)).json.data
