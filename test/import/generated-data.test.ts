@@ -55,7 +55,7 @@ before(async () => {
   const text = [header, ...lines.map(line => line.map(toCell).join())].join('\n')
   await writeFile(join(source, 'online_retail.csv.gz'), gzipSync(`${text}\n`))
   const linesRead = {}
-  const { files, counted, skus, customers, transactions } = await convertUci({
+  const { files, counts, skus, customers, transactions } = await convertUci({
     from: folder,
     to: folder,
     linesRead,
@@ -65,7 +65,7 @@ before(async () => {
     linesRead,
     files,
     records: Object.assign(none, { products: skus.size, skus: skus.size, customers, transactions }),
-    counts: { uci: counted, adventureworks: {}, magento: {}, shop: {} },
+    counts: { uci: counts, adventureworks: {}, magento: {}, shop: {} },
   }
   shop = await openShop()
   auditResult = await runAudit(shop, accounts, folder)

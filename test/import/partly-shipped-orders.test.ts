@@ -18,7 +18,7 @@ const inTransaction = (
   number: string,
 ) => shop.api.db.transaction(tx => work(tx, service, { number }))
 
-/** Creates a shop with an order of 60.00, paid by a voucher, with 5.00 freight. The lines have `status`, processing and cancelled. */
+/** Creates a shop with an order of 60.00, paid by a voucher, with 5.00 freight. One line has `status`, one is processing, and one is cancelled. */
 async function createShopWithMixedOrder(status: string) {
   const caller = await shop.createShop()
   await joinRewards(shop.api, caller)

@@ -59,7 +59,7 @@ test('an offset that does not exist is rejected', async () => {
   assert.match(await readTimes(['2024-05-10T09:30:00+99:00']), /^must be a time: YYYY-MM-DD HH:MM:SS/)
 })
 
-test('an invalid date format is rejected with its wrong letters', async () => {
+test('an invalid date format is rejected and explained', async () => {
   const caller = await api.createService({ timeZone: 'Europe/Berlin' })
   for (const [format, reason] of [
     ['DD/MM/YYYY HH:mm', "can't have mm. Write minutes as MM after the hour, and months as MM before it."],

@@ -77,7 +77,7 @@ export async function convertStores(folders: Folders) {
     files: [await file.close(), await mapping.close()],
     stockedStores,
     stores: names.size,
-    counted: { storesWithAddress: addresses.size, furtherAddresses, addressesBeyondAscii },
+    counts: { storesWithAddress: addresses.size, furtherAddresses, addressesBeyondAscii },
   }
 }
 
@@ -109,7 +109,7 @@ export async function convertStaff(folders: Folders) {
       active: row.CurrentFlag === '1',
     })
   }
-  return { files: [await file.close()], counted: { staffWithEmail, staffCodes: codes.size } }
+  return { files: [await file.close()], counts: { staffWithEmail, staffCodes: codes.size } }
 }
 
 /** Converts the customers. The data has no shop accounts, so the e-commerce identifiers are derived from the keys. */
@@ -139,7 +139,7 @@ export async function convertCustomers(folders: Folders, references: FileWriter<
     return referenceValueId
   }
   const emails = new Set<string>()
-  const counted = { customers: 0, namesBeyondAscii: 0, emailsBeyondAscii: 0, withoutTitle: 0, emailsTwice: 0 }
+  const counts = { customers: 0, namesBeyondAscii: 0, emailsBeyondAscii: 0, withoutTitle: 0, emailsTwice: 0 }
   const columns = [
     'CustomerKey',
     'Prefix',
@@ -170,13 +170,13 @@ export async function convertCustomers(folders: Folders, references: FileWriter<
       ecommerceAdminId: `gid://shop/Customer/${legacyId}`,
       ecommerceLegacyId: legacyId,
     })
-    counted.customers++
-    if (!row.Prefix) counted.withoutTitle++
-    if (!asciiOnly.test(row.FirstName + row.LastName)) counted.namesBeyondAscii++
-    if (!asciiOnly.test(row.EmailAddress)) counted.emailsBeyondAscii++
+    counts.customers++
+    if (!row.Prefix) counts.withoutTitle++
+    if (!asciiOnly.test(row.FirstName + row.LastName)) counts.namesBeyondAscii++
+    if (!asciiOnly.test(row.EmailAddress)) counts.emailsBeyondAscii++
     const email = row.EmailAddress.toLowerCase()
-    if (emails.has(email)) counted.emailsTwice++
+    if (emails.has(email)) counts.emailsTwice++
     emails.add(email)
   }
-  return { files: [await file.close(), await mapping.close()], counted }
+  return { files: [await file.close(), await mapping.close()], counts }
 }

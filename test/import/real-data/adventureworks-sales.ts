@@ -81,7 +81,7 @@ export async function convertProducts(folders: Folders) {
     items,
     skus,
     models: models.size,
-    counted: { models: models.size, pricesRounded },
+    counts: { models: models.size, pricesRounded },
   }
 }
 
@@ -138,7 +138,7 @@ export async function convertSales(folders: Folders, items: ReadonlyMap<string, 
   return {
     files: [await file.close()],
     transactions: orderResult.orders + returnCounts.returnTransactions,
-    counted: { ...orderResult, ...returnCounts },
+    counts: { ...orderResult, ...returnCounts },
   }
 }
 
@@ -173,7 +173,7 @@ async function convertOrders(folders: Folders, write: WriteLine) {
 }
 
 async function convertReturns(folders: Folders, soldLines: SoldLines, write: WriteLine) {
-  const counted = {
+  const counts = {
     returns: 0,
     unitsReturned: 0,
     returnsOfTheSameDay: 0,
@@ -185,20 +185,20 @@ async function convertReturns(folders: Folders, soldLines: SoldLines, write: Wri
   for await (const row of readSource(folders, 'adventureworks/returns.csv', columns)) {
     const { ReturnDate: date, ProductKey: product } = row
     const quantity = Number(row.ReturnQuantity)
-    const first = `R${String(++counted.returns).padStart(5, '0')}`
-    counted.unitsReturned += quantity
+    const first = `R${String(++counts.returns).padStart(5, '0')}`
+    counts.unitsReturned += quantity
     const parts = assignToLines(soldLines.get(`${row.TerritoryKey} ${product}`) ?? [], date, quantity)
-    if (parts.length > 1) counted.returnsSpreadOverOrders++
-    if (parts[0]?.line.date === date) counted.returnsOfTheSameDay++
-    counted.unitsWithoutSale += parts.reduce((remaining, part) => remaining - part.units, quantity)
+    if (parts.length > 1) counts.returnsSpreadOverOrders++
+    if (parts[0]?.line.date === date) counts.returnsOfTheSameDay++
+    counts.unitsWithoutSale += parts.reduce((remaining, part) => remaining - part.units, quantity)
     for (const [at, { line, units }] of parts.entries()) {
       const number = at ? `${first}-${at + 1}` : first
       const head = { id: `AW-${number}`, number, orderNumber: line.order, date, customer: line.customer }
       await write(head, '1', product, -units)
-      counted.returnTransactions++
+      counts.returnTransactions++
     }
   }
-  return counted
+  return counts
 }
 
 /**

@@ -82,7 +82,7 @@ export async function convertMagento(
     files: [await products.close(), await stock.close()],
     products: styles.size,
     skus,
-    counted: { styles: styles.size, styleColours: colours.size, categories: categories.size, units },
+    counts: { styles: styles.size, styleColours: colours.size, categories: categories.size, units },
   }
 }
 

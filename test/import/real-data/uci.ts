@@ -89,13 +89,13 @@ export async function convertUci(folders: Folders) {
       { quantity: line.quantity, value: parseAmount(value, 2) },
     )
   }
-  const counted = counts.getTotals()
+  const totals = counts.getTotals()
   return {
     files: [await convertProducts(folders, items), await convertCustomers(folders, countries), await file.close()],
     skus: new Set(items.keys()),
     customers: countries.size,
-    transactions: counted.invoices,
-    counted,
+    transactions: totals.invoices,
+    counts: totals,
   }
 }
 
