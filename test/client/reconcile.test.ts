@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OutcomeUnknownError } from '../../client/src/index.ts'
 import { startShopFixture } from '../apparel21/shop.ts'
-import { createPersons } from '../apparel21/writes/persons.ts'
+import { createPersonFixture } from '../apparel21/writes/persons.ts'
 import { buildCustomer } from '../support/customer-bodies.ts'
 import { createClient } from './shop.ts'
 
 const shop = await startShopFixture()
 const { api, simulator } = shop
-const { countCreated } = createPersons(shop)
+const { countCreated } = createPersonFixture(shop)
 const client = createClient(api)
 const loseResponse = () => simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons', times: 1 })
 

@@ -104,15 +104,15 @@ export function addCustomerContract(shop: () => Shop) {
       buildCustomer({ ecommerceAdminId: 'gid://shop/Customer/1' }),
     )
     assert.deepEqual(getPlatformIds(created), ['gid://shop/Customer/1', null])
-    const writes = () => simulator.ledger.calls.filter(({ method }) => method !== 'GET').length
-    const before = writes()
+    const countWrites = () => simulator.ledger.calls.filter(({ method }) => method !== 'GET').length
+    const before = countWrites()
     // Fields that writes don't change can be returned as well.
     const { code, startDate } = created
     assert.deepEqual(
       getPlatformIds(await updateCustomer(maintainer, id, { id, code, startDate, ecommerceLegacyId: '1' })),
       ['gid://shop/Customer/1', '1'],
     )
-    assert.equal(writes(), before)
+    assert.equal(countWrites(), before)
     assert.deepEqual(getPlatformIds(await updateCustomer(maintainer, id, { title: 'Dr' })), [
       'gid://shop/Customer/1',
       '1',

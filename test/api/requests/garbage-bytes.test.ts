@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startShopFixture } from '../../apparel21/shop.ts'
-import { createOrders } from '../../apparel21/writes/orders.ts'
+import { createOrderFixture } from '../../apparel21/writes/orders.ts'
 import {
   buildCredentialLines,
   openTls,
@@ -14,7 +14,7 @@ import {
 
 const shop = await startShopFixture()
 const { api, simulator } = shop
-const { buildOrder, countPlaced } = await createOrders(shop)
+const { buildOrder, countPlaced } = await createOrderFixture(shop)
 
 const headerLines = `Host: a\r\n${buildCredentialLines(api)}`
 const readRequest = `GET /stores?limit=1 HTTP/1.1\r\n${headerLines}\r\n`

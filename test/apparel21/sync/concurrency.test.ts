@@ -13,11 +13,11 @@ test('one concurrent call is enough even if everything arrives in one response',
 test('syncs use at most their share of the concurrent calls', async t => {
   const path = '/Persons/*/RetailTransactions'
   const countConcurrent = async (syncShare: number) => {
-    const fed = await startSyncFixtureFor(t, { sizes: { ...sizes, persons: 12 } }, { concurrency: 4, syncShare })
-    await fed.sync('customers')
-    fed.simulator.faults.add({ kind: 'latency', seconds: 0.1, path })
-    await fed.sync('transactions')
-    const calls = fed.simulator.ledger
+    const fixture = await startSyncFixtureFor(t, { sizes: { ...sizes, persons: 12 } }, { concurrency: 4, syncShare })
+    await fixture.sync('customers')
+    fixture.simulator.faults.add({ kind: 'latency', seconds: 0.1, path })
+    await fixture.sync('transactions')
+    const calls = fixture.simulator.ledger
       .findCalls({ path })
       .map(({ at, milliseconds }) => ({ from: Date.parse(at), to: Date.parse(at) + (milliseconds ?? 0) }))
     assert.equal(calls.length, 12)

@@ -8,14 +8,14 @@ import type { JobRun } from '../../../src/jobs/job.ts'
 import { refreshStock } from '../../../src/jobs/refresh-stock.ts'
 import { connectToBackOffice } from '../../drivers/apparel21.ts'
 import { startShopFixture } from '../shop.ts'
-import { createOrders } from '../writes/orders.ts'
-import { createReturns } from '../writes/returns.ts'
+import { createOrderFixture } from '../writes/orders.ts'
+import { createReturnFixture } from '../writes/returns.ts'
 
 const shop = await startShopFixture({ returnReasons: [{ code: 'SIZE', name: 'Wrong size' }] })
 const { api, simulator } = shop
-const orders = await createOrders(shop)
+const orders = await createOrderFixture(shop)
 const { tee, buy } = orders
-const { placeOrder, postReturn, getLastReturn } = createReturns(shop, orders)
+const { placeOrder, postReturn, getLastReturn } = createReturnFixture(shop, orders)
 const { client } = connectToBackOffice(simulator)
 
 /** Runs the pending `refresh-stock` jobs, as a worker does. Returns their number. */

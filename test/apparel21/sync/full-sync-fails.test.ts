@@ -7,61 +7,61 @@ const backDate = ({ shop }: SyncFixture, column: string, minutes: number) =>
   shop.queryRows(`update sync_state set ${column} = now() - interval '${minutes} minutes' where sync = 'stock'`)
 
 /** Makes a full stock sync due and lets it fail. */
-async function failFullSync(fed: SyncFixture) {
-  await fed.syncAll()
-  await backDate(fed, 'full_at', 25 * 60)
-  fed.simulator.faults.add({ kind: 'truncated', path: '/Freestock/AllStyles' })
-  await assert.rejects(fed.sync('stock'))
-  const [item] = findStocked(fed)
+async function failFullSync(fixture: SyncFixture) {
+  await fixture.syncAll()
+  await backDate(fixture, 'full_at', 25 * 60)
+  fixture.simulator.faults.add({ kind: 'truncated', path: '/Freestock/AllStyles' })
+  await assert.rejects(fixture.sync('stock'))
+  const [item] = findStocked(fixture)
   assert.ok(item)
   let quantity = 500
   return {
     /** Changes stock, runs the sync and asserts that it stored the change. Returns the result of the run. */
     async syncChange() {
       quantity++
-      fed.simulator.change({ kind: 'set-stock', ...item, quantity })
-      const result = await fed.sync('stock')
-      assert.equal(await loadFreeStock(item.skuId, item.storeId, fed), quantity)
+      fixture.simulator.change({ kind: 'set-stock', ...item, quantity })
+      const result = await fixture.sync('stock')
+      assert.equal(await loadFreeStock(item.skuId, item.storeId, fixture), quantity)
       return result
     },
   }
 }
 
 test('incremental runs continue while failed full runs back off', async t => {
-  const fed = await startSyncFixtureFor(t)
-  const { syncChange } = await failFullSync(fed)
+  const fixture = await startSyncFixtureFor(t)
+  const { syncChange } = await failFullSync(fixture)
   for (const [at, minutes] of [15, 30, 60, 120, 240, 240].entries()) {
     const result = await syncChange()
     assert.deepEqual([result?.isFull, result?.fullFailures], [false, at + 1])
     assert.match(JSON.stringify(result?.notes), /failed full syncs, so this run fetched changes only/)
-    await backDate(fed, 'full_failed_at', minutes - 1)
-    assert.ok(((await fed.sync('stock'))?.fullRetrySeconds ?? Number.POSITIVE_INFINITY) <= 60)
-    await backDate(fed, 'full_failed_at', minutes)
-    await assert.rejects(fed.sync('stock'))
+    await backDate(fixture, 'full_failed_at', minutes - 1)
+    assert.ok(((await fixture.sync('stock'))?.fullRetrySeconds ?? Number.POSITIVE_INFINITY) <= 60)
+    await backDate(fixture, 'full_failed_at', minutes)
+    await assert.rejects(fixture.sync('stock'))
   }
-  await backDate(fed, 'full_failed_at', 240)
-  fed.simulator.faults.clear()
-  assert.deepEqual([(await fed.sync('stock'))?.isFull, (await fed.sync('stock'))?.isFull], [true, false])
-  assert.equal((await fed.sync('stock'))?.fullFailures, undefined)
+  await backDate(fixture, 'full_failed_at', 240)
+  fixture.simulator.faults.clear()
+  assert.deepEqual([(await fixture.sync('stock'))?.isFull, (await fixture.sync('stock'))?.isFull], [true, false])
+  assert.equal((await fixture.sync('stock'))?.fullFailures, undefined)
 })
 
 test('a requested full run starts immediately and is not replaced by changes', async t => {
-  const fed = await startSyncFixtureFor(t)
-  const { syncChange } = await failFullSync(fed)
-  const { db } = fed.shop
-  await db.transaction(tx => requestRun(tx, fed.service, 'stock', true))
-  await assert.rejects(fed.sync('stock'))
+  const fixture = await startSyncFixtureFor(t)
+  const { syncChange } = await failFullSync(fixture)
+  const { db } = fixture.shop
+  await db.transaction(tx => requestRun(tx, fixture.service, 'stock', true))
+  await assert.rejects(fixture.sync('stock'))
   assert.equal((await syncChange())?.isFull, false)
-  fed.simulator.faults.clear()
-  await backDate(fed, 'full_failed_at', 31)
-  await backDate(fed, 'full_at', 1)
-  assert.deepEqual([(await fed.sync('stock'))?.isFull, (await fed.sync('stock'))?.isFull], [true, false])
+  fixture.simulator.faults.clear()
+  await backDate(fixture, 'full_failed_at', 31)
+  await backDate(fixture, 'full_at', 1)
+  assert.deepEqual([(await fixture.sync('stock'))?.isFull, (await fixture.sync('stock'))?.isFull], [true, false])
 })
 
 test('a full run is attempted each time if changes are too old', async t => {
-  const fed = await startSyncFixtureFor(t)
-  await failFullSync(fed)
-  await backDate(fed, 'finished_at', 8 * 24 * 60)
-  await assert.rejects(fed.sync('stock'))
-  await assert.rejects(fed.sync('stock'))
+  const fixture = await startSyncFixtureFor(t)
+  await failFullSync(fixture)
+  await backDate(fixture, 'finished_at', 8 * 24 * 60)
+  await assert.rejects(fixture.sync('stock'))
+  await assert.rejects(fixture.sync('stock'))
 })

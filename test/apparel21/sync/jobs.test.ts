@@ -17,7 +17,7 @@ import { readSyncStatuses } from '../../../src/store/sync/status.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
 import { createTestDatabase } from '../../support/database.ts'
 import { waitUntil } from '../../support/processes.ts'
-import { createSyncJobs } from './sync-jobs.ts'
+import { createSyncJobFixture } from './sync-jobs.ts'
 
 const keys = deriveKeys(randomBytes(32))
 const log = pino({ level: 'silent' })
@@ -36,10 +36,8 @@ after(async () => {
   await Promise.all([simulator.close(), second.close()])
 })
 
-const { loadStatuses, getLastResult, makeDue, findJob, listAlertSubjects, runScheduler, runSyncNow } = createSyncJobs(
-  db,
-  luma,
-)
+const { loadStatuses, getLastResult, makeDue, findJob, listAlertSubjects, runScheduler, runSyncNow } =
+  createSyncJobFixture(db, luma)
 
 test('every sync runs after its dependencies and repeats on schedule', async () => {
   const syncs = offices.getDriver(luma).syncs

@@ -5,7 +5,7 @@ import { browserMissing } from '../../support/browser.ts'
 import { openConsole } from '../../support/console/console.ts'
 import { importAndWait } from '../../support/import-and-wait.ts'
 import { startShopFixture } from '../shop.ts'
-import { createOrders } from '../writes/orders.ts'
+import { createOrderFixture } from '../writes/orders.ts'
 
 const shop = await startShopFixture()
 const { api, simulator } = shop
@@ -122,7 +122,7 @@ test('a store that opened today is fetched by its identifier', async () => {
 })
 
 test('a warehouse that only an order names becomes a location', async () => {
-  const { buy, tee } = await createOrders(shop)
+  const { buy, tee } = await createOrderFixture(shop)
   const [id = ''] = getLocationIds('warehouse')
   await buy([{ sku: tee.sku, quantity: 1 }])
   for (const table of ['stock', 'store']) await api.db.pool.query(`delete from ${table} where store_id = $1`, [id])

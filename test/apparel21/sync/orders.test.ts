@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { startShopFixture } from '../shop.ts'
-import { createOrders } from '../writes/orders.ts'
+import { createOrderFixture } from '../writes/orders.ts'
 
 const shop = await startShopFixture()
 const { api, simulator } = shop
-const { tee, buy } = await createOrders(shop)
+const { tee, buy } = await createOrderFixture(shop)
 const placeOrder = () => buy([{ sku: tee.sku, quantity: 1 }])
 const getStatus = async (id: string) => (await api.get(`/orders/${id}`)).json.data.lines[0].status
 

@@ -4,11 +4,11 @@ import { buildCustomer, createCustomer } from '../../support/customer-bodies.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { post, put, withKey } from '../../support/write.ts'
 import { startShopFixture } from '../shop.ts'
-import { createOrders } from '../writes/orders.ts'
+import { createOrderFixture } from '../writes/orders.ts'
 
 const shop = await startShopFixture()
 const { api, simulator, sync } = shop
-const { buildOrder } = await createOrders(shop)
+const { buildOrder } = await createOrderFixture(shop)
 
 const queryRows = async (text: string, ...values: unknown[]) => (await api.db.pool.query(text, values)).rows
 const findTombstone = async (id: string) =>

@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { post } from '../../support/write.ts'
 import { startShopFixture } from '../shop.ts'
-import { createOrders } from '../writes/orders.ts'
-import { createReturns } from '../writes/returns.ts'
+import { createOrderFixture } from '../writes/orders.ts'
+import { createReturnFixture } from '../writes/returns.ts'
 
 const shop = await startShopFixture({ returnReasons: [{ code: 'SIZE', name: 'Wrong size' }] })
 const { api, simulator } = shop
-const orders = await createOrders(shop)
+const orders = await createOrderFixture(shop)
 const { tee, hat } = orders
-const { placeOrder, postReturn, getReturnable, getStatuses, getLastReturn } = createReturns(shop, orders)
+const { placeOrder, postReturn, getReturnable, getStatuses, getLastReturn } = createReturnFixture(shop, orders)
 
 /** Creates a return of tees. Also returns its identifier in the back office. */
 async function createReturn(units = 1, sold = units) {

@@ -12,38 +12,38 @@ import {
   startSyncFixtureFor,
 } from './sync-fixture.ts'
 
-const fed = await startFilledSyncFixture()
+const fixture = await startFilledSyncFixture()
 
 test('repeated or shuffled pages stop a run without removing records', async () => {
   for (const kind of ['same-page', 'shuffled'] as const)
     for (const name of ['customers', 'products'] as const) {
-      await fed.sync(name)
-      const before = await fed.shop.dumpTables()
-      const { since } = (await fed.loadState(name)) ?? {}
-      fed.simulator.faults.add({ kind })
-      await assert.rejects(fed.sync(name, { full: true }), /./)
-      const state = await fed.loadState(name)
+      await fixture.sync(name)
+      const before = await fixture.shop.dumpTables()
+      const { since } = (await fixture.loadState(name)) ?? {}
+      fixture.simulator.faults.add({ kind })
+      await assert.rejects(fixture.sync(name, { full: true }), /./)
+      const state = await fixture.loadState(name)
       assert.deepEqual([state?.since, state?.running], [since, false])
       assert.match(state?.error ?? '', /^back_office_error/)
-      assert.equal(await fed.shop.dumpTables(), before)
-      fed.simulator.faults.clear()
-      await fed.sync(name)
-      assert.equal((await fed.loadState(name))?.error, null)
+      assert.equal(await fixture.shop.dumpTables(), before)
+      fixture.simulator.faults.clear()
+      await fixture.sync(name)
+      assert.equal((await fixture.loadState(name))?.error, null)
     }
 })
 
 test('an interrupted stock sync removes nothing', async () => {
-  const item = findStocked(fed)[5]
+  const item = findStocked(fixture)[5]
   assert.ok(item)
-  await fed.sync('stock', { full: true })
-  const before = await countRows(fed, 'stock', 'free_stock > 0')
+  await fixture.sync('stock', { full: true })
+  const before = await countRows(fixture, 'stock', 'free_stock > 0')
   for (const kind of ['truncated', 'malformed', 'html', 'empty-body', 'reset-during', 'hang'] as const) {
-    fed.simulator.faults.add({ kind, path: '/Freestock/AllStyles' })
+    fixture.simulator.faults.add({ kind, path: '/Freestock/AllStyles' })
     const stopping = AbortSignal.timeout(kind === 'hang' ? 300 : 30_000)
-    await assert.rejects(fed.sync('stock', { full: true, signal: stopping }), /./, kind)
-    fed.simulator.faults.clear()
+    await assert.rejects(fixture.sync('stock', { full: true, signal: stopping }), /./, kind)
+    fixture.simulator.faults.clear()
   }
-  assert.equal(await countRows(fed, 'stock', 'free_stock > 0'), before)
+  assert.equal(await countRows(fixture, 'stock', 'free_stock > 0'), before)
 })
 
 test('a record missing from a full run is zeroed or deleted', async t => {
@@ -162,24 +162,26 @@ test('a full read runs on schedule or if changes are too old', async t => {
 })
 
 test('an incremental run removes nothing', async () => {
-  const before = await countRows(fed, 'product')
-  const result = await fed.sync('products')
-  assert.deepEqual([result?.isFull, await countRows(fed, 'product')], [false, before])
+  const before = await countRows(fixture, 'product')
+  const result = await fixture.sync('products')
+  assert.deepEqual([result?.isFull, await countRows(fixture, 'product')], [false, before])
 })
 
 test("a dead sync run's lock expires and otherwise excludes other runs", async () => {
-  fed.simulator.faults.add({ kind: 'latency', seconds: 0.5, path: '/Stores', times: 1 })
-  const first = fed.sync('stores')
-  while (!fed.simulator.ledger.findCalls({ path: '/Stores' }).length) await delay(5)
-  assert.equal((await fed.loadState('stores'))?.running, true)
-  assert.equal(await fed.sync('stores'), undefined)
+  fixture.simulator.faults.add({ kind: 'latency', seconds: 0.5, path: '/Stores', times: 1 })
+  const first = fixture.sync('stores')
+  while (!fixture.simulator.ledger.findCalls({ path: '/Stores' }).length) await delay(5)
+  assert.equal((await fixture.loadState('stores'))?.running, true)
+  assert.equal(await fixture.sync('stores'), undefined)
   assert.ok(await first)
-  await fed.shop.queryRows(
+  await fixture.shop.queryRows(
     `update sync_state set run = gen_random_uuid(), heartbeat_at = now() - interval '59 seconds' where sync = 'stores'`,
   )
-  assert.equal(await fed.sync('stores'), undefined)
-  await fed.shop.queryRows(`update sync_state set heartbeat_at = now() - interval '61 seconds' where sync = 'stores'`)
-  assert.ok(await fed.sync('stores'))
+  assert.equal(await fixture.sync('stores'), undefined)
+  await fixture.shop.queryRows(
+    `update sync_state set heartbeat_at = now() - interval '61 seconds' where sync = 'stores'`,
+  )
+  assert.ok(await fixture.sync('stores'))
 })
 
 test('a superseded run stops at its next batch', async () => {
@@ -187,13 +189,13 @@ test('a superseded run stops at its next batch', async () => {
   const onProgress = () => {
     batches++
   }
-  fed.simulator.faults.add({ kind: 'latency', seconds: 0.3, path: '/Persons' })
-  const first = fed.sync('customers', { full: true, onProgress })
-  while (!fed.simulator.ledger.findCalls({ path: '/Persons' }).length) await delay(5)
-  await fed.shop.queryRows(`update sync_state set run = gen_random_uuid() where sync = 'customers'`)
+  fixture.simulator.faults.add({ kind: 'latency', seconds: 0.3, path: '/Persons' })
+  const first = fixture.sync('customers', { full: true, onProgress })
+  while (!fixture.simulator.ledger.findCalls({ path: '/Persons' }).length) await delay(5)
+  await fixture.shop.queryRows(`update sync_state set run = gen_random_uuid() where sync = 'customers'`)
   await assert.rejects(first, /taken over/)
   assert.equal(batches, 0)
-  await fed.shop.queryRows(`update sync_state set run = null, heartbeat_at = null where sync = 'customers'`)
+  await fixture.shop.queryRows(`update sync_state set run = null, heartbeat_at = null where sync = 'customers'`)
 })
 
 test('an unreadable history is skipped and the others are stored', async t => {
@@ -228,10 +230,10 @@ test('interrupted refreshes resume where they stopped', async t => {
 })
 
 test('an outage is recorded and the next run resumes', async () => {
-  await fed.simulator.stopAccepting()
-  await assert.rejects(fed.sync('customers'), /./)
-  assert.match((await fed.loadState('customers'))?.error ?? '', /^back_office_unavailable/)
-  await fed.simulator.accept()
-  assert.ok(await fed.sync('customers'))
-  assert.equal((await fed.loadState('customers'))?.error, null)
+  await fixture.simulator.stopAccepting()
+  await assert.rejects(fixture.sync('customers'), /./)
+  assert.match((await fixture.loadState('customers'))?.error ?? '', /^back_office_unavailable/)
+  await fixture.simulator.accept()
+  assert.ok(await fixture.sync('customers'))
+  assert.equal((await fixture.loadState('customers'))?.error, null)
 })

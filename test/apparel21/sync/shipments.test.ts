@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startShopFixture } from '../shop.ts'
-import { createOrders } from '../writes/orders.ts'
+import { createOrderFixture } from '../writes/orders.ts'
 
 const shop = await startShopFixture()
 const { api, simulator } = shop
-const { tee, hat, buy } = await createOrders(shop)
+const { tee, hat, buy } = await createOrderFixture(shop)
 
 interface Shipment {
   id: string

@@ -6,8 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { sql } from '../../../src/database/db.ts'
 import { startShopFixture } from '../shop.ts'
-import { createOrders } from '../writes/orders.ts'
-import { createReturns } from '../writes/returns.ts'
+import { createOrderFixture } from '../writes/orders.ts'
+import { createReturnFixture } from '../writes/returns.ts'
 import { timeZone } from './sync-fixture.ts'
 
 /** Number of orders, each with a shipment and a return. For a longer run: `STATES_RECORDS=10000 STATES_KILLS=8`. */
@@ -19,8 +19,8 @@ const shop = await startShopFixture({ returnReasons: [{ code: 'SIZE', name: 'Wro
 const { api, simulator } = shop
 const { db, service } = api
 const { state } = simulator
-const orders = await createOrders(shop)
-const { placeOrder, postReturn, getLastReturn } = createReturns(shop, orders)
+const orders = await createOrderFixture(shop)
+const { placeOrder, postReturn, getLastReturn } = createReturnFixture(shop, orders)
 const program = fileURLToPath(new URL('sync-all.ts', import.meta.url))
 const firstId = 5_000_000
 const ids = Array.from({ length: records }, (_, i) => firstId + i)

@@ -33,21 +33,21 @@ export async function startSyncFixtureFor(
   t: TestContext,
   ...options: Parameters<typeof startSyncFixture>
 ): Promise<SyncFixture> {
-  const fed = await startSyncFixture(...options)
-  t.after(() => fed.close())
-  return fed
+  const fixture = await startSyncFixture(...options)
+  t.after(() => fixture.close())
+  return fixture
 }
 
 /** Starts a fixture for the tests of a file and runs all syncs. Faults are removed after each test. */
 export async function startFilledSyncFixture(): Promise<SyncFixture> {
-  const fed = await startSyncFixture()
-  after(() => fed.close())
+  const fixture = await startSyncFixture()
+  after(() => fixture.close())
   afterEach(() => {
-    fed.simulator.faults.clear()
-    fed.simulator.ledger.clear()
+    fixture.simulator.faults.clear()
+    fixture.simulator.ledger.clear()
   })
-  await fed.syncAll()
-  return fed
+  await fixture.syncAll()
+  return fixture
 }
 
 /** Starts a fixture that is not synced yet: see `syncAll`. The caller closes it. */

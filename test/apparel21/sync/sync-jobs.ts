@@ -5,7 +5,7 @@ import { readSyncStatuses } from '../../../src/store/sync/status.ts'
 import { waitUntil } from '../../support/processes.ts'
 
 /** Returns functions to inspect and start the sync jobs of a service whose worker is running. */
-export function createSyncJobs(db: Database, service: Service) {
+export function createSyncJobFixture(db: Database, service: Service) {
   const loadStatuses = async () => new Map((await readSyncStatuses(db, service)).map(fact => [fact.sync, fact]))
   const getLastResult = async (sync: string) => (await loadStatuses()).get(sync)?.lastResult
   const makeDue = (name: string, subject = '') =>

@@ -4,10 +4,10 @@ import { settings } from '../../drivers/apparel21.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { put } from '../../support/write.ts'
-import { createVoucherSales, startVoucherFixture } from './vouchers.ts'
+import { createVoucherSaleFixture, startVoucherFixture } from './vouchers.ts'
 
 const { simulator, api } = await startVoucherFixture()
-const { issue } = createVoucherSales({ simulator, api })
+const { issue } = createVoucherSaleFixture({ simulator, api })
 
 interface Capability {
   name: string

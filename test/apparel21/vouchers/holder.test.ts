@@ -9,7 +9,7 @@ import type { TestResponse } from '../../support/service.ts'
 import { clearFailures, lockVoucher } from '../../support/voucher-shop.ts'
 import { assertReplay, post, put, withKey } from '../../support/write.ts'
 import { countRows, startShopFixture } from '../shop.ts'
-import { createOrders } from '../writes/orders.ts'
+import { createOrderFixture } from '../writes/orders.ts'
 import { type Act, createHistory, type Fault, leaseLost, type Round, rounds, shoppers } from './holder-model.ts'
 
 /** Number of runs of the model. For a longer test: `HOLDER_RUNS=500`. */
@@ -18,7 +18,7 @@ const runs = Number(process.env.HOLDER_RUNS ?? 6)
 const shop = await startShopFixture()
 const { api, simulator } = shop
 const servers = [api, await shop.startSecondServer()] as const
-const { tee, buildOrder, findVoucher } = await createOrders(shop)
+const { tee, buildOrder, findVoucher } = await createOrderFixture(shop)
 const { number, pin } = findVoucher('6000001')
 const lockSeconds = 60
 

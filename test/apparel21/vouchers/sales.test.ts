@@ -4,10 +4,10 @@ import { sql } from '../../../src/database/db.ts'
 import { settings, startApparel21Api } from '../../drivers/apparel21.ts'
 import { assertProblem, getFieldErrors } from '../../support/problem.ts'
 import { post, put } from '../../support/write.ts'
-import { createVoucherSales, inDays, startVoucherFixture } from './vouchers.ts'
+import { createVoucherSaleFixture, inDays, startVoucherFixture } from './vouchers.ts'
 
 const { simulator, api } = await startVoucherFixture()
-const { issue, listSales, getOnlyOrder } = createVoucherSales({ simulator, api })
+const { issue, listSales, getOnlyOrder } = createVoucherSaleFixture({ simulator, api })
 
 test('a voucher is sold as an order and pending until its email', async () => {
   const { status, json, headers } = await issue({

@@ -58,7 +58,7 @@ export async function startVoucherFixture() {
 const apparel21Gift = { ...gift, receiverName: 'Ann Mary Lee', receiverEmail: 'Ann.Lee@example.com' }
 
 /** Returns functions to sell vouchers and to inspect the sales. */
-export const createVoucherSales = ({ simulator, api }: Pick<Apparel21Api, 'simulator' | 'api'>) => ({
+export const createVoucherSaleFixture = ({ simulator, api }: Pick<Apparel21Api, 'simulator' | 'api'>) => ({
   issue: (more: object = {}, headers: Record<string, string> = {}, caller: Caller = api) =>
     post(caller, '/vouchers', { ...apparel21Gift, ...more }, headers),
   listSales: () => simulator.ledger.findEffects('voucher sold'),

@@ -8,14 +8,14 @@ import { assertProblem } from '../../support/problem.ts'
 import { gift } from '../../support/voucher-shop.ts'
 import { post, withKey } from '../../support/write.ts'
 import { startShopFixture } from '../shop.ts'
-import { createOrders } from './orders.ts'
-import { createReturns } from './returns.ts'
+import { createOrderFixture } from './orders.ts'
+import { createReturnFixture } from './returns.ts'
 
 const shop = await startShopFixture()
 const { api, simulator } = shop
-const shopper = await createOrders(shop)
+const shopper = await createOrderFixture(shop)
 const { customerId, buildOrder, tee, findUpstreamOrder } = shopper
-const { placeOrder, postReturn } = createReturns(shop, shopper)
+const { placeOrder, postReturn } = createReturnFixture(shop, shopper)
 
 const listOrders = async (id: string) => (await api.get(`/customers/${id}/orders`)).json.data as Order[]
 const getStatus = async (id: string) =>

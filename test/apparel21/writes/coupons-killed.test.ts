@@ -28,9 +28,9 @@ async function sendUntilFinal(
 ): Promise<WriteResponse> {
   const key = randomUUID()
   for (let target = to; ; target = steady) {
-    const answer = await send(target, path, body, { key, method }).catch(() => undefined)
-    const isOpen = answer?.code === 'idempotency_in_progress' || answer?.code === 'concurrent_update'
-    if (answer && answer.status < 500 && !isOpen) return answer
+    const response = await send(target, path, body, { key, method }).catch(() => undefined)
+    const isOpen = response?.code === 'idempotency_in_progress' || response?.code === 'concurrent_update'
+    if (response && response.status < 500 && !isOpen) return response
     // Concurrent updates of all claims could deadlock, so they share one run.
     await inOneRun('claims', expireClaims)
   }
@@ -98,16 +98,16 @@ test('clients and kills between reservation and order redeem each coupon once', 
   const killAfterFour = async () => {
     if (++reserved === 4) victim.child.kill('SIGKILL')
   }
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 40 }, (_, i) =>
       redeem(i % 2 ? victim : steady, codes[i % codes.length] ?? '', i, killAfterFour),
     ),
   )
   await victim.ended
-  const outcomes = new Set(answers.map(({ status, code }) => (status === 201 ? 'ordered' : code)))
+  const outcomes = new Set(responses.map(({ status, code }) => (status === 201 ? 'ordered' : code)))
   for (const outcome of outcomes) assert.ok(['ordered', 'coupon_locked', 'coupon_unusable'].includes(outcome), outcome)
   const redeemed = listEffects('coupon redeemed').map(({ id }) => id)
   assert.deepEqual(redeemed.toSorted(), codes)
-  const ordered = answers.filter(({ status }) => status === 201).length
+  const ordered = responses.filter(({ status }) => status === 201).length
   assert.deepEqual([ordered, listEffects('order created').length], [codes.length, codes.length])
 })

@@ -5,11 +5,11 @@ import { buildCustomer, createCustomer } from '../../support/customer-bodies.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { post, put, withKey } from '../../support/write.ts'
 import { countRows, startShopFixture } from '../shop.ts'
-import { createPersons } from './persons.ts'
+import { createPersonFixture } from './persons.ts'
 
 const shop = await startShopFixture({ subscriptionMapping: { email: { type: 'eMailOptIn', yes: '4421', no: '4422' } } })
 const { api, simulator } = shop
-const { findPerson, listCalls, countCreated, listConsent, fillPerson } = createPersons(shop)
+const { findPerson, listCalls, countCreated, listConsent, fillPerson } = createPersonFixture(shop)
 
 test('a change clears nothing that it omits', async () => {
   const person = fillPerson()

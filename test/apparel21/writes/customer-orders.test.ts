@@ -10,11 +10,11 @@ import { waitUntil } from '../../support/processes.ts'
 import { startTestApi } from '../../support/service.ts'
 import { post, remove, withKey } from '../../support/write.ts'
 import { startShopFixture } from '../shop.ts'
-import { createOrders } from './orders.ts'
+import { createOrderFixture } from './orders.ts'
 
 const shop = await startShopFixture()
 const { api, simulator } = shop
-const { customerId, buildOrder, countOrders } = await createOrders(shop)
+const { customerId, buildOrder, countOrders } = await createOrderFixture(shop)
 
 /** Orders that were in the back office before the test, by customer. */
 const upstreamOrders = Map.groupBy([...simulator.state.orders.values()], ({ personId }) => String(personId))

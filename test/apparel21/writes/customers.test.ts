@@ -7,11 +7,11 @@ import { assertRejected, buildCustomer, createCustomer, newEmail } from '../../s
 import { assertProblem } from '../../support/problem.ts'
 import { post, put, withKey } from '../../support/write.ts'
 import { countRows, hostileTexts, startShopFixture } from '../shop.ts'
-import { createPersons } from './persons.ts'
+import { createPersonFixture } from './persons.ts'
 
 const shop = await startShopFixture({ subscriptionMapping: { email: { type: 'eMailOptIn', yes: '4421', no: '4422' } } })
 const { api, simulator } = shop
-const { findPerson, findByEmail, listCalls, countCreated, listConsent, fillPerson } = createPersons(shop)
+const { findPerson, findByEmail, listCalls, countCreated, listConsent, fillPerson } = createPersonFixture(shop)
 
 test('a customer is created in the back office and stored as returned', async () => {
   const body = buildCustomer({

@@ -4,14 +4,14 @@ import { createCustomer } from '../../support/customer-bodies.ts'
 import { gift } from '../../support/voucher-shop.ts'
 import { post, put } from '../../support/write.ts'
 import { startShopFixture } from '../shop.ts'
-import { createOrders } from './orders.ts'
-import { createReturns } from './returns.ts'
+import { createOrderFixture } from './orders.ts'
+import { createReturnFixture } from './returns.ts'
 
 const shop = await startShopFixture({ returnReasons: [{ code: 'SIZE', name: 'Wrong size' }] })
 const { api, simulator } = shop
-const orders = await createOrders(shop)
+const orders = await createOrderFixture(shop)
 const { buildOrder, tee } = orders
-const { postReturn } = createReturns(shop, orders)
+const { postReturn } = createReturnFixture(shop, orders)
 const dryRun = { prefer: 'tx=rollback' }
 
 /** Finds orders that were not placed through us and are no longer in the temporary web sales table. */

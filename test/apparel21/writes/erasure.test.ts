@@ -5,11 +5,11 @@ import { buildCustomer, createCustomer } from '../../support/customer-bodies.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { post, put, remove } from '../../support/write.ts'
 import { startShopFixture } from '../shop.ts'
-import { createOrders } from './orders.ts'
+import { createOrderFixture } from './orders.ts'
 
 const shop = await startShopFixture()
 const { api, simulator } = shop
-const { buildOrder } = await createOrders(shop)
+const { buildOrder } = await createOrderFixture(shop)
 
 test('a person of the back office cannot be erased, as capabilities explain', async () => {
   const admin = await api.createAccount('admin')

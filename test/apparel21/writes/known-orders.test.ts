@@ -6,12 +6,12 @@ import { buildReturn, getCreatedRecord, toCents, toDollars } from '../../support
 import { assertProblem } from '../../support/problem.ts'
 import { post, withKey } from '../../support/write.ts'
 import { openShop, startShopFixture } from '../shop.ts'
-import { createOrders } from './orders.ts'
-import { createReturns } from './returns.ts'
+import { createOrderFixture } from './orders.ts'
+import { createReturnFixture } from './returns.ts'
 
 const shop = await startShopFixture()
 const { api, simulator } = shop
-const shopper = await createOrders(shop)
+const shopper = await createOrderFixture(shop)
 const {
   tee,
   hat,
@@ -24,7 +24,7 @@ const {
   validateVoucher,
   findVoucher,
 } = shopper
-const { postReturn } = createReturns(shop, shopper)
+const { postReturn } = createReturnFixture(shop, shopper)
 
 test('an order with a lost response is unknown until its repeat', async () => {
   const [body, key, before] = [buildOrder(), withKey(), await countOrders()]

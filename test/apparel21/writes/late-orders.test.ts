@@ -5,12 +5,12 @@ import { getCreatedRecord, toCents, toDollars } from '../../support/order-shop.t
 import { assertProblem } from '../../support/problem.ts'
 import { post, withKey } from '../../support/write.ts'
 import { countRows, startShopFixture } from '../shop.ts'
-import { createOrders } from './orders.ts'
+import { createOrderFixture } from './orders.ts'
 
 const shop = await startShopFixture()
 const { api, simulator } = shop
 const { buildOrder, countPlaced, countOrders, tee, findUpstreamOrder, validateVoucher, findVoucher } =
-  await createOrders(shop)
+  await createOrderFixture(shop)
 
 /**
  * Sends an order that arrives only after recovery has looked for it and abandoned it. Returns the back office's order.

@@ -7,11 +7,12 @@ import { assertProblem } from '../../support/problem.ts'
 import { lockVoucher } from '../../support/voucher-shop.ts'
 import { post, put, withKey } from '../../support/write.ts'
 import { countRows, startShopFixture } from '../shop.ts'
-import { createOrders } from './orders.ts'
+import { createOrderFixture } from './orders.ts'
 
 const shop = await startShopFixture()
 const { api, simulator } = shop
-const { tee, customerId, buildOrder, countPlaced, countOrders, validateVoucher, findVoucher } = await createOrders(shop)
+const { tee, customerId, buildOrder, countPlaced, countOrders, validateVoucher, findVoucher } =
+  await createOrderFixture(shop)
 const { number, pin } = findVoucher('6000001')
 
 beforeEach(async () => {

@@ -3,11 +3,11 @@ import { afterEach, test } from 'node:test'
 import { assertProblem } from '../../support/problem.ts'
 import { post, put, remove } from '../../support/write.ts'
 import { startShopFixture } from '../shop.ts'
-import { createOrders } from './orders.ts'
+import { createOrderFixture } from './orders.ts'
 
 const shop = await startShopFixture({ oversell: 'refuse' })
 const { api, simulator } = shop
-const { tee, buildOrder } = await createOrders(shop)
+const { tee, buildOrder } = await createOrderFixture(shop)
 const admin = await api.createAccount('admin', api.service)
 
 const path = `/Freestock/sku/${tee.sku}`

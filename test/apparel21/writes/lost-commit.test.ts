@@ -5,11 +5,11 @@ import { sql } from '../../../src/database/db.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { assertReplay, post, withKey } from '../../support/write.ts'
 import { countRows, startShopFixture } from '../shop.ts'
-import { createOrders } from './orders.ts'
+import { createOrderFixture } from './orders.ts'
 
 const shop = await startShopFixture()
 const { api, simulator } = shop
-const { buildOrder, countPlaced, countOrders } = await createOrders(shop)
+const { buildOrder, countPlaced, countOrders } = await createOrderFixture(shop)
 const proxy = await startPostgresProxy(api.database.connection)
 const proxiedServer = await shop.startSecondServer(proxy.connection)
 after(() => proxy.close())

@@ -4,8 +4,8 @@ import { assertRejected, buildCustomer, createCustomer } from '../../support/cus
 import { getCreatedRecord } from '../../support/order-shop.ts'
 import { put } from '../../support/write.ts'
 import { startShopFixture } from '../shop.ts'
-import { createOrders } from './orders.ts'
-import { createReturns } from './returns.ts'
+import { createOrderFixture } from './orders.ts'
+import { createReturnFixture } from './returns.ts'
 
 const buildReason = (code: string) => ({ code, name: code.toLowerCase() })
 const mapping = { email: { type: 'eMailOptIn', yes: '4421', no: '4422' } }
@@ -14,9 +14,9 @@ const shop = await startShopFixture({
   subscriptionMapping: mapping,
 })
 const { api, simulator } = shop
-const shopper = await createOrders(shop)
+const shopper = await createOrderFixture(shop)
 const { tee } = shopper
-const { placeOrder, postReturn, getLastReturn } = createReturns(shop, shopper)
+const { placeOrder, postReturn, getLastReturn } = createReturnFixture(shop, shopper)
 const addReference = (typeId: number, code: string) =>
   simulator.change({ kind: 'add-reference', typeId, code, name: code })
 const listReasons = async () => (await api.get('/return-reasons')).json.data.map(({ code }: { code: string }) => code)

@@ -8,7 +8,7 @@ import { address, getCreatedRecord, toCents, toDollars } from '../../support/ord
 import { assertProblem } from '../../support/problem.ts'
 import { post } from '../../support/write.ts'
 import { countRows, hostileTexts, type SaleItem, startShopFixture } from '../shop.ts'
-import { createOrders } from './orders.ts'
+import { createOrderFixture } from './orders.ts'
 
 const shop = await startShopFixture()
 const { api, simulator } = shop
@@ -23,7 +23,7 @@ const {
   countOrders,
   validateVoucher,
   findVoucher,
-} = await createOrders(shop)
+} = await createOrderFixture(shop)
 
 test('an order is placed in the back office and stored as processing', async () => {
   const stock = await countRows(api, api, 'stock')
@@ -149,9 +149,9 @@ test('only customers with open orders cause a call', async () => {
 
 test('XML special characters in an order arrive unchanged', async () => {
   for (const text of hostileTexts) {
-    const upstreamOrder = { ...address, addressLine1: text, city: text }
+    const hostileAddress = { ...address, addressLine1: text, city: text }
     const record = getCreatedRecord(
-      await post(api, '/orders', buildOrder({ billingAddress: upstreamOrder, deliveryAddress: upstreamOrder })),
+      await post(api, '/orders', buildOrder({ billingAddress: hostileAddress, deliveryAddress: hostileAddress })),
     )
     const { billing, delivery } = findUpstreamOrder(record.id)
     assert.deepEqual([billing.line1, delivery.city], [text, text])

@@ -5,7 +5,7 @@ import { post } from '../../support/write.ts'
 import { countRows, type Shop } from '../shop.ts'
 
 /** Creates a customer and returns functions to place orders of two SKUs and to inspect the orders. */
-export async function createOrders({ api, simulator, findItems }: Shop) {
+export async function createOrderFixture({ api, simulator, findItems }: Shop) {
   const { tee, hat } = findItems()
   const customerId: string = (await createCustomer(api, buildCustomer({ mobile: '0400 123 456' }))).id
   simulator.ledger.clear()

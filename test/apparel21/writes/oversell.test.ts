@@ -4,12 +4,12 @@ import { sql } from '../../../src/database/db.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { post } from '../../support/write.ts'
 import { openShop } from '../shop.ts'
-import { createOrders } from './orders.ts'
+import { createOrderFixture } from './orders.ts'
 
 const shop = await openShop({ oversell: 'refuse' })
 after(() => shop.stop())
 const { api, simulator } = shop
-const { tee, buildOrder, countPlaced } = await createOrders(shop)
+const { tee, buildOrder, countPlaced } = await createOrderFixture(shop)
 
 /** Sets our stock of the tee: `units` in one store and 0 in all others. */
 const setStock = async (units: number) => {

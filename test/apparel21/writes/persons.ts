@@ -3,7 +3,7 @@ import { sql } from '../../../src/database/db.ts'
 import type { Shop } from '../shop.ts'
 
 /** Returns functions to inspect the persons in the back office, the calls and the consent changes. */
-export function createPersons({ api, simulator }: Shop) {
+export function createPersonFixture({ api, simulator }: Shop) {
   const findPerson = (id: string) => simulator.state.persons.get(Number(id)) ?? assert.fail(`person ${id} not found`)
   const findByEmail = (email: string) => [...simulator.state.persons.values()].filter(person => person.email === email)
   const listCalls = () => simulator.ledger.calls.map(({ method, path }) => `${method} ${path.split('?')[0]}`)

@@ -5,14 +5,17 @@ import { getCreatedRecord } from '../../support/order-shop.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { withKey } from '../../support/write.ts'
 import { startShopFixture } from '../shop.ts'
-import { createOrders } from './orders.ts'
-import { createReturns } from './returns.ts'
+import { createOrderFixture } from './orders.ts'
+import { createReturnFixture } from './returns.ts'
 
 const shop = await startShopFixture()
 const { api, simulator } = shop
-const shopper = await createOrders(shop)
+const shopper = await createOrderFixture(shop)
 const { tee, hat } = shopper
-const { placeOrder, postReturn, countUpstreamReturns, getReturnable, getLastReturn } = createReturns(shop, shopper)
+const { placeOrder, postReturn, countUpstreamReturns, getReturnable, getLastReturn } = createReturnFixture(
+  shop,
+  shopper,
+)
 
 test('items already returned another way cannot be returned again', async () => {
   const order = await placeOrder({ [tee.sku]: 2, [hat.sku]: 1 })

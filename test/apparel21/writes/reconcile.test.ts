@@ -6,14 +6,14 @@ import { assertProblem } from '../../support/problem.ts'
 import { gift } from '../../support/voucher-shop.ts'
 import { assertReplay, post, put, withKey } from '../../support/write.ts'
 import { countRows, startShopFixture } from '../shop.ts'
-import { createOrders } from './orders.ts'
-import { createReturns } from './returns.ts'
+import { createOrderFixture } from './orders.ts'
+import { createReturnFixture } from './returns.ts'
 
 const shop = await startShopFixture()
 const { api, simulator } = shop
-const shopper = await createOrders(shop)
+const shopper = await createOrderFixture(shop)
 const { tee, customerId, buildOrder, countPlaced, countOrders, validateVoucher, findVoucher } = shopper
-const { placeOrder, postReturn, countUpstreamReturns, getReturnable } = createReturns(shop, shopper)
+const { placeOrder, postReturn, countUpstreamReturns, getReturnable } = createReturnFixture(shop, shopper)
 
 /** Counts open write intents and reservations. */
 const countOpen = async () => [await countRows(api, api, 'intent'), await countRows(api, api, 'reservation')]

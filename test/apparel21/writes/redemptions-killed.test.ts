@@ -18,15 +18,20 @@ let victims = 0
 async function redeemWithKill(accountId: string, credentials?: Record<string, string>): Promise<string[]> {
   const victim = await serve(['--no-demo'], buildEnvironment(`victim-${++victims}`))
   const path = `/rewards/accounts/${accountId}/redemptions`
-  let answers = 0
+  let responseCount = 0
   const sendUntilFinal = async (to: typeof steady, requestPath: string, body: object): Promise<WriteResponse> => {
     for (let target = to; ; target = steady) {
-      const answer = await send(target, requestPath, body, credentials && { credentials }).catch(() => undefined)
-      if (++answers === 100) victim.child.kill('SIGKILL')
-      if (answer && answer.status < 500 && answer.code !== 'concurrent_update' && answer.code !== 'rate_limited')
-        return answer
+      const response = await send(target, requestPath, body, credentials && { credentials }).catch(() => undefined)
+      if (++responseCount === 100) victim.child.kill('SIGKILL')
+      if (
+        response &&
+        response.status < 500 &&
+        response.code !== 'concurrent_update' &&
+        response.code !== 'rate_limited'
+      )
+        return response
       // Concurrent updates of all claims could deadlock, so they share one run.
-      if (!answer) await inOneRun('claims', expireClaims)
+      if (!response) await inOneRun('claims', expireClaims)
     }
   }
   const outcomes = await Promise.all(

@@ -7,11 +7,11 @@ import { assertProblem } from '../../support/problem.ts'
 import { gift } from '../../support/voucher-shop.ts'
 import { post, withKey } from '../../support/write.ts'
 import { startShopFixture } from '../shop.ts'
-import { createOrders } from './orders.ts'
+import { createOrderFixture } from './orders.ts'
 
 const shop = await startShopFixture()
 const { api, simulator } = shop
-const { hat, buildOrder, countPlaced, tee, validateVoucher, findVoucher } = await createOrders(shop)
+const { hat, buildOrder, countPlaced, tee, validateVoucher, findVoucher } = await createOrderFixture(shop)
 
 /** Short enough for our limit, which counts characters, and too long for a back office that counts UTF-16 units. */
 const long = '🦘'.repeat(40)

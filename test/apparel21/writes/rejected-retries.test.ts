@@ -8,16 +8,16 @@ import { waitUntil } from '../../support/processes.ts'
 import { gift } from '../../support/voucher-shop.ts'
 import { post, put, withKey } from '../../support/write.ts'
 import { countRows, startShopFixture } from '../shop.ts'
-import { createOrders } from './orders.ts'
-import { createReturns } from './returns.ts'
+import { createOrderFixture } from './orders.ts'
+import { createReturnFixture } from './returns.ts'
 
 const buildReason = (code: string) => ({ code, name: code.toLowerCase() })
 const shop = await startShopFixture({ returnReasons: [buildReason('SIZE'), buildReason('COLOUR')] })
 const { api, simulator } = shop
 const admin = await api.createAccount('admin')
-const shopper = await createOrders(shop)
+const shopper = await createOrderFixture(shop)
 const { tee, buildOrder, countPlaced, countOrders } = shopper
-const { placeOrder, postReturn, countUpstreamReturns, getReturnable } = createReturns(shop, shopper)
+const { placeOrder, postReturn, countUpstreamReturns, getReturnable } = createReturnFixture(shop, shopper)
 
 const loseCall = (kind: 'lost-response' | 'reset-before', path: string, method = 'POST') =>
   simulator.faults.add({ kind, method, path, times: 1 })

@@ -6,11 +6,11 @@ import { assertProblem } from '../../support/problem.ts'
 import { lockVoucher } from '../../support/voucher-shop.ts'
 import { post, withKey } from '../../support/write.ts'
 import { startShopFixture } from '../shop.ts'
-import { createOrders } from './orders.ts'
+import { createOrderFixture } from './orders.ts'
 
 const shop = await startShopFixture()
 const { api, simulator } = shop
-const { buildOrder, countPlaced, tee, validateVoucher, findVoucher } = await createOrders(shop)
+const { buildOrder, countPlaced, tee, validateVoucher, findVoucher } = await createOrderFixture(shop)
 const { number, pin } = findVoucher('6000001')
 
 /** Changes the price of the tee by whole dollars, so that an earlier payment no longer matches. */

@@ -7,15 +7,15 @@ import { buildReturn, getCreatedRecord, toCents, toDollars } from '../../support
 import { assertProblem, getFieldErrors } from '../../support/problem.ts'
 import { post, withKey } from '../../support/write.ts'
 import { countRows, openShop, startShopFixture } from '../shop.ts'
-import { createOrders } from './orders.ts'
-import { createReturns } from './returns.ts'
+import { createOrderFixture } from './orders.ts'
+import { createReturnFixture } from './returns.ts'
 
 const shop = await startShopFixture()
 const { api, simulator } = shop
-const shopper = await createOrders(shop)
+const shopper = await createOrderFixture(shop)
 const { tee, hat, listPosts } = shopper
 const { placeOrder, postReturn, countUpstreamReturns, countReturns, getReturnable, getStatuses, getLastReturn } =
-  createReturns(shop, shopper)
+  createReturnFixture(shop, shopper)
 
 test("a return is created upstream and returns the shopper's number", async () => {
   const order = await placeOrder({ [tee.sku]: 3, [hat.sku]: 1 })

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { buildReturn } from '../../support/order-shop.ts'
 import { post } from '../../support/write.ts'
 import { countRows, type Shop } from '../shop.ts'
-import type { createOrders } from './orders.ts'
+import type { createOrderFixture } from './orders.ts'
 
 type Units = { [sku: string]: number }
 
 /** Returns functions to create returns and to inspect them in the back office and in our tables. */
-export function createReturns(
+export function createReturnFixture(
   { api, simulator }: Shop,
-  { buy }: Pick<Awaited<ReturnType<typeof createOrders>>, 'buy'>,
+  { buy }: Pick<Awaited<ReturnType<typeof createOrderFixture>>, 'buy'>,
 ) {
   /** Places an order and, unless `isShipped` is false, despatches it in the back office. */
   async function placeOrder(units: Units, { isShipped = true } = {}) {
