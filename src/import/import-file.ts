@@ -4,7 +4,8 @@ import type { Database } from '../database/db.ts'
 import { DatabaseUnavailable, DiskFull } from '../database/errors.ts'
 import type { Actor } from '../domain/audit.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
-import { type CompleteList, readClock, removeMissing } from '../store/sync/remove-unseen.ts'
+import { readDatabaseTime } from '../store/lists/change-timestamp.ts'
+import { type CompleteList, removeMissing } from '../store/sync/remove-unseen.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { openCheckpoint, skipLines } from './checkpoint.ts'
 import { withFileRun } from './file-run.ts'
@@ -183,7 +184,7 @@ export async function importFile(
         clearSharedEmail: options.clearSharedEmail,
         onInputs: options.complete ? onInputs : undefined,
       }
-      const startedAt = options.complete ? await readClock(db) : ''
+      const startedAt = options.complete ? await readDatabaseTime(db) : ''
       const result = await importSheet(remainder, importing, counts).catch(async error => {
         // If the database is unavailable too, the next import of the file does this.
         if (end) await ignoreError(end({ isComplete: false, hasImportedLines: false }), 'stale loads are reaped later')

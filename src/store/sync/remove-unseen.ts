@@ -141,7 +141,7 @@ const removals: Readonly<Record<FullSyncList, Removal>> = {
 /** The lists that a complete file can replace. */
 export type CompleteList = Extract<FullSyncList, 'variant' | 'stock' | 'customer'>
 
-/** The content of a complete file. `startedAt`: when its import began (`readClock`). */
+/** The content of a complete file. `startedAt`: when its import began (`readDatabaseTime`). */
 interface CompleteFile {
   list: CompleteList
   seen: ReadonlySet<string>
@@ -151,13 +151,6 @@ interface CompleteFile {
   removeMost: boolean
   /** Count without removing. */
   dryRun: boolean
-}
-
-/** Returns the time of the database. */
-export async function readClock(db: Db): Promise<string> {
-  const row = await db.row<{ at: string }>(sql`select clock_timestamp()::text as at`)
-  if (!row) throw new Error('clock returned no row')
-  return row.at
 }
 
 /**

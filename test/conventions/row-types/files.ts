@@ -15,7 +15,7 @@ import { findRewardAccounts } from '../../../src/store/rewards/rewards.ts'
 import { readCommitWaitSeconds } from '../../../src/store/stats/sync-status.ts'
 import { beginFileRun, endFileRun, updateFileRun } from '../../../src/store/sync/file-runs.ts'
 import { findInterruptedImport, recordImportProgress } from '../../../src/store/sync/imports.ts'
-import { readClock, removeMissing } from '../../../src/store/sync/remove-unseen.ts'
+import { removeMissing } from '../../../src/store/sync/remove-unseen.ts'
 import type { TestApi } from '../../support/service.ts'
 import { tourShards } from './databases.ts'
 import { tourEcommerce } from './ecommerce.ts'
@@ -39,7 +39,7 @@ export async function tourFiles(api: TestApi) {
     storeIds: [],
     removeMost: false,
     dryRun: false,
-    startedAt: await readClock(db),
+    startedAt: await readDatabaseTime(db),
   })
   assert.equal(counts.removed, 0)
 
