@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
 import { importAndWait, readData, uploadFile } from '../support/import-and-wait.ts'
-import { waitUntil } from '../support/processes.ts'
+import { waitForBlockedConnections } from '../support/postgres/hold-locks.ts'
 import { type Caller, startTestApi } from '../support/service.ts'
 import { post } from '../support/write.ts'
 
@@ -97,8 +97,7 @@ test('a customer created while a complete file is imported stays', async t => {
   })
   await locked.promise
   const importing = importAndWait(caller, 'customers&complete=true', 'id,surname\nC1,Changed\n')
-  const waiting = sql`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
-  await waitUntil(async () => (await api.db.rows(waiting)).length > 0, 'the import waits for the row')
+  await waitForBlockedConnections(api)
   const created = await post(caller, '/customers', {
     firstname: 'Ann',
     surname: 'New',

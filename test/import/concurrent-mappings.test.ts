@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { type Db, sql } from '../../src/database/db.ts'
+import type { Db } from '../../src/database/db.ts'
 import { mergeReferences } from '../../src/store/catalog/references.ts'
 import { mergeStores } from '../../src/store/catalog/stores.ts'
 import { lockMapping } from '../../src/store/mappings/mappings.ts'
 import { mapSku, mapSkus } from '../../src/store/mappings/writes.ts'
 import { openImportShop } from '../support/import-shop.ts'
-import { waitUntil } from '../support/processes.ts'
+import { waitForBlockedConnections } from '../support/postgres/hold-locks.ts'
 
 const shop = await openImportShop()
 after(() => shop.close())
-
-const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
 
 /** Starts a write, imports a file that must wait for it, then runs `finish` in the transaction of the write. */
 async function importDuring(
@@ -23,7 +21,7 @@ async function importDuring(
   await shop.db.transaction(async tx => {
     await write(tx)
     imported = shop.importFile(...fileArgs)
-    await waitUntil(async () => (await shop.db.rows(waiting)).length > 0, 'the import waits', 20_000)
+    await waitForBlockedConnections(shop)
     await finish(tx)
   })
   await imported

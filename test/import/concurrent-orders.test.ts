@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { sql } from '../../src/database/db.ts'
 import { lockStock, moveStock } from '../../src/store/inventory/stock.ts'
 import { beginChange } from '../../src/store/lists/change-timestamp.ts'
 import { openImportShop } from '../support/import-shop.ts'
-import { waitUntil } from '../support/processes.ts'
+import { waitForBlockedConnections } from '../support/postgres/hold-locks.ts'
 
 const shop = await openImportShop()
 after(() => shop.close())
-
-const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
 
 /** Subtracts a unit as an order does, starts an import, and commits once the import waits for the order. */
 async function importDuringOrder(work: () => Promise<unknown>) {
@@ -19,7 +16,7 @@ async function importDuringOrder(work: () => Promise<unknown>) {
     await lockStock(tx, shop.service, moves)
     await moveStock(tx, shop.service, await beginChange(tx, shop.service, ['stock']), moves)
     imported = work()
-    await waitUntil(async () => (await shop.db.rows(waiting)).length > 0, 'the import waits for the order', 20_000)
+    await waitForBlockedConnections(shop)
   })
   await imported
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { sql } from '../../src/database/db.ts'
 import type { ErrorCode } from '../../src/errors/api-error.ts'
+import { waitForBlockedConnections } from './postgres/hold-locks.ts'
 import { assertProblem } from './problem.ts'
 import { type Caller, startTestApi, type TestApi, type TestResponse } from './service.ts'
 import { post, put, withKey } from './write.ts'
@@ -91,18 +92,6 @@ export function assertRejected({ baseUrl }: TestApi, response: TestResponse, cod
   )
 }
 
-/** Waits until `count` connections to the database are blocked by a lock. Fails after 30 s. */
-export async function waitForBlockedConnections({ db }: TestApi, count: number) {
-  const deadline = performance.now() + 30_000
-  for (;;) {
-    const row = await db.row<{ n: number }>(
-      sql`select count(*)::integer as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    )
-    if (row && row.n >= count) return
-    assert.ok(performance.now() < deadline, `${row?.n} connections are blocked`)
-  }
-}
-
 /**
  * Changes a customer while other work on its row is in flight. The change reaches the row first, then the work, and
  * both wait for a lock that this function releases. Returns the customer's record after both.
@@ -113,7 +102,7 @@ export async function updateCustomerDuring(api: TestApi, id: string, change: obj
     await holder.query('begin')
     await holder.query('select from customer where id = $1 for update', [id])
     const first = put(api, `/customers/${id}`, change)
-    await waitForBlockedConnections(api, 1)
+    await waitForBlockedConnections(api)
     const second = work()
     await waitForBlockedConnections(api, 2)
     await holder.query('commit')

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { sql } from '../../../src/database/db.ts'
 import { changeKinds } from '../../../src/domain/changes.ts'
@@ -22,6 +21,7 @@ import {
   placeOrder,
   startOrderShop,
 } from '../../support/order-shop.ts'
+import { waitForBlockedConnections } from '../../support/postgres/hold-locks.ts'
 import { assertProblem } from '../../support/problem.ts'
 import type { Caller } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
@@ -108,8 +108,7 @@ test('an order, return or points entry that commits late is still delivered', as
     placeOrder(caller, [{ sku: 'HOOD-S', quantity: 1 }], { orderNumber: 'late' }),
     post(caller, `/returns/${id}/receive`, {}),
   ]
-  const blockedConnections = sql`select count(*)::integer as count from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
-  while (((await db.row<{ count: number }>(blockedConnections))?.count ?? 0) < 2) await delay(20)
+  await waitForBlockedConnections(api, 2)
   await placeOrder(caller, [{ sku: 'TEE', quantity: 1 }], { orderNumber: 'swift' })
   await upsertRewardAccounts(db, caller.service, [{ id: '8', customerId: '65433', programId: '1', tierId: '1' }])
   await readAll(reader)

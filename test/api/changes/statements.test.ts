@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from '../../../src/database/db.ts'
 import { changeKinds } from '../../../src/domain/changes.ts'
 import { upsertStaff } from '../../../src/store/catalog/staff.ts'
 import { purgeOldTombstones } from '../../../src/store/change-feed/purge-tombstones.ts'
+import { waitForBlockedConnections } from '../../support/postgres/hold-locks.ts'
 import { startTestApi } from '../../support/service.ts'
 
 const api = await startTestApi()
@@ -42,8 +42,7 @@ test('a record removed again during a tombstone purge keeps its new tombstone', 
   await db.transaction(async tx => {
     await tx.run(sql`update tombstone set changed_at = now() - interval '1 hour' where ${isOwnRow} and id = '1'`)
     purging = purgeOldTombstones(db, caller.service, () => false)
-    const waiting = sql`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
-    while (!(await db.run(waiting))) await delay(20)
+    await waitForBlockedConnections(api)
   })
   await purging
   const remaining = await db.rows(sql`select id from tombstone where ${isOwnRow} order by id`)

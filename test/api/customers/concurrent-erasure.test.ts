@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { mergeCustomers, upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { removeCustomers } from '../../../src/store/customers/removal.ts'
-import { createCustomer, startCustomerShop, waitForBlockedConnections } from '../../support/customer-bodies.ts'
+import { createCustomer, startCustomerShop } from '../../support/customer-bodies.ts'
+import { waitForBlockedConnections } from '../../support/postgres/hold-locks.ts'
 import { remove } from '../../support/write.ts'
 
 const api = await startCustomerShop()
@@ -17,7 +18,7 @@ test('a former customer erased during an import of them stays erased', async () 
   await db.transaction(async tx => {
     await mergeCustomers(tx, service, [{ id, firstname: 'Back' }])
     erasing = remove(admin, `/customers/${id}`)
-    await waitForBlockedConnections(api, 1)
+    await waitForBlockedConnections(api)
   })
   const response = await erasing
   assert.equal(response?.status, 200)

@@ -6,7 +6,8 @@ import { upsertProducts } from '../../../src/store/catalog/products.ts'
 import { upsertReferences } from '../../../src/store/catalog/references.ts'
 import { upsertStores } from '../../../src/store/catalog/stores.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { startCustomerShop, waitForBlockedConnections } from '../../support/customer-bodies.ts'
+import { startCustomerShop } from '../../support/customer-bodies.ts'
+import { waitForBlockedConnections } from '../../support/postgres/hold-locks.ts'
 
 const api = await startCustomerShop()
 after(() => api.stop())
@@ -35,7 +36,7 @@ async function renameDuringMerge(
     await holder.query('begin')
     await holder.query(`insert into ${into} ${columns[into]}`, [service.id])
     const merging = merge()
-    await waitForBlockedConnections(api, 1)
+    await waitForBlockedConnections(api)
     const renaming = renameRow()
     const hasWaited = await Promise.race([
       renaming.then(() => false),

@@ -10,8 +10,8 @@ import {
   newEmail,
   startCustomerShop,
   updateCustomerDuring,
-  waitForBlockedConnections,
 } from '../../support/customer-bodies.ts'
+import { waitForBlockedConnections } from '../../support/postgres/hold-locks.ts'
 import { post, put } from '../../support/write.ts'
 
 const api = await startCustomerShop()
@@ -116,7 +116,7 @@ async function mergeDuringInsert(id: string, merge: (rows: { id: string; surname
     const customer = { id, firstname: 'John', surname: 'Written', ecommerceAdminId: 'gid://1', emailSubscription: true }
     await mergeCustomers(tx, api.service, [customer])
     merging = merge(['0', id, `${id}0`].map(customerId => ({ id: customerId, surname: 'Pulled' })))
-    await waitForBlockedConnections(api, 1)
+    await waitForBlockedConnections(api)
   })
   await merging
   for (const other of ['0', `${id}0`]) assert.equal((await api.get(`/customers/${other}`)).json.data.surname, 'Pulled')

@@ -4,9 +4,8 @@ import { test } from 'node:test'
 import { raw, sql } from '../../../src/database/db.ts'
 import { upsertGateways } from '../../../src/store/tenancy/gateways.ts'
 import { insertVouchers } from '../../../src/store/vouchers/vouchers.ts'
-import { waitForBlockedConnections } from '../../support/customer-bodies.ts'
 import { addShipment } from '../../support/order-shop.ts'
-import { holdLocks } from '../../support/postgres/hold-locks.ts'
+import { holdLocks, waitForBlockedConnections } from '../../support/postgres/hold-locks.ts'
 import { waitUntil } from '../../support/processes.ts'
 import type { Caller } from '../../support/service.ts'
 import type { Traffic } from './traffic.ts'
@@ -287,7 +286,7 @@ export function testWrites(traffic: () => Traffic) {
     const body = buildCustomer()
     const first = post('/customers', body, { 'idempotency-key': 'busy' })
     try {
-      await waitForBlockedConnections(api, 1)
+      await waitForBlockedConnections(api)
       await assertRejected('idempotency_in_progress', post('/customers', body, { 'idempotency-key': 'busy' }))
     } finally {
       release()

@@ -11,7 +11,8 @@ import {
   placeOrder,
   startOrderShop,
 } from '../../support/order-shop.ts'
-import { createDirectory, runCommand, waitUntil } from '../../support/processes.ts'
+import { waitForBlockedConnections } from '../../support/postgres/hold-locks.ts'
+import { createDirectory, runCommand } from '../../support/processes.ts'
 import { post } from '../../support/write.ts'
 
 // Orders, returns and exchanges lock rows in the same order. Each test pauses a write and locks the rows that the write
@@ -30,11 +31,7 @@ async function lockWhileWaiting<T>(heldLock: Sql, write: () => Promise<T>, nextL
     await tx.run(sql`set local deadlock_timeout = '20s'`)
     assert.ok(await tx.run(heldLock), 'nothing was locked')
     running = write()
-    const isWaiting = async () =>
-      (await db.run(
-        sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      )) > 0
-    await waitUntil(isWaiting, 'the write waits for a lock', 10_000)
+    await waitForBlockedConnections({ db })
     assert.ok(await tx.run(nextLock), 'nothing was locked')
   })
   return running as Promise<T>

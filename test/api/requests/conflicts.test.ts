@@ -3,6 +3,7 @@ import { after, test } from 'node:test'
 import pg from 'pg'
 import { raw, sql } from '../../../src/database/db.ts'
 import { buildOrder, getStock, placeOrder, startOrderShop } from '../../support/order-shop.ts'
+import { waitForBlockedConnections } from '../../support/postgres/hold-locks.ts'
 import { waitUntil } from '../../support/processes.ts'
 import { startTestApi } from '../../support/service.ts'
 import { post, withKey } from '../../support/write.ts'
@@ -60,10 +61,6 @@ test('an order aborted by a deadlock is retried and placed once', async () => {
   await other.query("set deadlock_timeout = '10 min'")
   const lockStock = (skuId: string) =>
     other.query('select from stock where service_id = $1 and sku_id = $2 for update', [caller.service.id, skuId])
-  const isWaiting = async () =>
-    (await api.db.row(
-      sql`select true as waits from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' limit 1`,
-    )) !== undefined
   try {
     await other.query('begin')
     await lockStock('id-TEE')
@@ -76,7 +73,7 @@ test('an order aborted by a deadlock is retried and placed once', async () => {
       ]),
       withKey(),
     )
-    await waitUntil(isWaiting, 'the order waits for the lock')
+    await waitForBlockedConnections(api)
     const crossedLock = lockStock('id-HOOD-S')
     await waitUntil(
       async () => (await countDeadlocks()) > deadlocksBefore,

@@ -5,13 +5,8 @@ import { after, test } from 'node:test'
 import { openDatabase, sql } from '../../../src/database/db.ts'
 import type { JobRun } from '../../../src/jobs/job.ts'
 import { purgeExpired } from '../../../src/jobs/purge-expired.ts'
-import {
-  buildCustomer,
-  countCustomersByEmail,
-  postCustomer,
-  waitForBlockedConnections,
-} from '../../support/customer-bodies.ts'
-import { holdLocks } from '../../support/postgres/hold-locks.ts'
+import { buildCustomer, countCustomersByEmail, postCustomer } from '../../support/customer-bodies.ts'
+import { holdLocks, waitForBlockedConnections } from '../../support/postgres/hold-locks.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { buildCredentials } from '../../support/servers.ts'
 import { startTestApi } from '../../support/service.ts'
@@ -51,7 +46,7 @@ test('a repeat is rejected during the write and replayed afterwards, everywhere'
   const release = await holdLocks(api.db, 'lock table customer in share mode')
   const first = postCustomer(api, body, 'running')
   try {
-    await waitForBlockedConnections(api, 1)
+    await waitForBlockedConnections(api)
     for (const server of [api, other]) {
       const response = await postCustomer(server, body, 'running')
       assertProblem(response, 'idempotency_in_progress', server.baseUrl, '/customers')
@@ -72,7 +67,7 @@ test('a disconnected client gets the response by repeating the request', async (
   const disconnect = new AbortController()
   try {
     const disconnected = sendAndDisconnect(body, 'gone', disconnect.signal)
-    await waitForBlockedConnections(api, 1)
+    await waitForBlockedConnections(api)
     disconnect.abort()
     await disconnected
   } finally {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { sql } from '../../../src/database/db.ts'
 import { earnRewards, lockRewardAccount } from '../../../src/store/rewards/ledger.ts'
 import { upsertRewardAccounts } from '../../../src/store/rewards/rewards.ts'
-import { waitUntil } from '../../support/processes.ts'
+import { waitForBlockedConnections } from '../../support/postgres/hold-locks.ts'
 import { createMember, getTierProgress } from '../../support/reward-member.ts'
 import { startTestApi } from '../../support/service.ts'
 
@@ -19,8 +18,7 @@ test('spend and tier earned during an account import are kept', async () => {
     imported = upsertRewardAccounts(api.db, ann.service, [
       { id: 'a1', customerId: 'c1', programId: '1', joinDate: '2024-02-01' },
     ])
-    const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    await waitUntil(async () => (await api.db.rows(waiting)).length > 0, 'the import waits for the order', 20_000)
+    await waitForBlockedConnections(api)
   })
   await imported
   const updated = await ann.getAccount()

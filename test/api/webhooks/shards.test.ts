@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
+import { waitForBlockedConnections } from '../../support/postgres/hold-locks.ts'
 import { post, remove } from '../../support/write.ts'
 import { setUpWebhooks } from './hooks.ts'
 
@@ -40,10 +41,7 @@ test('an endpoint rewound during the expiry check is not paused', async () => {
     await tx.run(sql`update webhook set cursor = ${cursor} where webhook_id = ${id} and cursor = ${oldCursor}`)
     startTestWorker()
     await createCustomers('Bea')
-    await waitUntil(
-      () => db.run(sql`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`),
-      'the pause waits for the lock',
-    )
+    await waitForBlockedConnections({ db })
   })
   await waitUntil(() => isUpToDate(id), 'all changes are delivered')
   assert.equal((await getWebhook(id)).state, 'active')

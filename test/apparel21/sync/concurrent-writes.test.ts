@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { buildCustomer, createCustomer } from '../../support/customer-bodies.ts'
-import { waitUntil } from '../../support/processes.ts'
+import { waitForBlockedConnections } from '../../support/postgres/hold-locks.ts'
 import { put } from '../../support/write.ts'
 import { startShopFixture } from '../shop.ts'
 
@@ -17,9 +17,7 @@ async function syncWhile(work: () => Promise<unknown>) {
     // Rows are locked in their order, so a lock on the first row blocks the whole page.
     await tx.row(sql`select id from customer where service_id = ${service.id} order by id limit 1 for update`)
     running = shop.sync('customers')
-    const waits = sql`
-      select true as waits from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    await waitUntil(() => db.row(waits), 'the sync waits for the row lock')
+    await waitForBlockedConnections({ db })
     await work()
   })
   await running

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { sql } from '../../../src/database/db.ts'
+import { waitForBlockedConnections } from '../../support/postgres/hold-locks.ts'
 import { type Environment, serve, startCommand, stopServer, waitUntil } from '../../support/processes.ts'
 import { startProcessFixture, waitUntilHalted } from './processes.ts'
 
@@ -56,11 +56,7 @@ test('a repeat during the commit gets its response without a second effect', asy
   const pending = send(haltedServer, '/orders', body, { key })
   await waitUntilHalted(haltedServer)
   const repeated = send(steady, '/orders', body, { key })
-  const isRepeatWaiting = async () =>
-    (await db.row(
-      sql`select true as waits from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' limit 1`,
-    )) !== undefined
-  await waitUntil(isRepeatWaiting, 'the repeat waits for the first request to end', 10_000)
+  await waitForBlockedConnections({ db })
   haltedServer.child.kill('SIGCONT')
   const [first, again] = [await pending, await repeated]
   assert.deepEqual([first.status, again.status, again.data], [201, 201, first.data])

@@ -12,6 +12,7 @@ import { leaseDueJobs } from '../../../src/store/jobs/jobs.ts'
 import { retryEmails } from '../../../src/store/mail/emails.ts'
 import { ensureLocalCertificate } from '../../../src/tls/tls.ts'
 import { getVoucherMailStatus, setUpMailing } from '../../support/mailing.ts'
+import { waitForBlockedConnections } from '../../support/postgres/hold-locks.ts'
 import { startSink } from '../../support/smtp-sink.ts'
 
 const mailing = setUpMailing()
@@ -98,8 +99,8 @@ test('a rejected message that was replaced raises no alert', async () => {
       sql`update email set status = 'failed', encrypted_content = null, last_error = 'Another one was sent instead.'`,
     )
     startMailWorker()
-    const blockedConnections = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    await waitUntil(async () => (await db.run(blockedConnections)) > 0, 'the worker is about to record the failure')
+    // The worker is about to record the failure.
+    await waitForBlockedConnections(mailing)
   })
   await waitUntil(async () => (await db.run(sql`select from job where name = 'send-email'`)) === 0, 'the job is over')
   assert.deepEqual(

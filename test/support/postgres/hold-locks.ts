@@ -1,4 +1,5 @@
-import type { Database } from '../../../src/database/db.ts'
+import { type Database, type Db, sql } from '../../../src/database/db.ts'
+import { waitUntil } from '../processes.ts'
 
 /** Runs statements in a transaction and holds their locks. Returns a function that releases the locks. */
 export async function holdLocks({ pool }: Pick<Database, 'pool'>, ...statements: string[]): Promise<() => void> {
@@ -13,3 +14,10 @@ export async function holdLocks({ pool }: Pick<Database, 'pool'>, ...statements:
   }
   return release
 }
+
+/** Waits until a lock blocks at least `count` connections to the database. Fails after 30 s. */
+export const waitForBlockedConnections = ({ db }: { db: Db }, count = 1) =>
+  waitUntil(async () => (await db.run(blockedConnections)) >= count, `at least ${count} blocked connections`, 30_000)
+
+const blockedConnections = sql`
+  select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
