@@ -12,7 +12,7 @@ import { upsertProducts } from '../../src/store/catalog/products.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
 import { runSync } from '../../src/sync/sync.ts'
 import { waitUntil } from '../support/processes.ts'
-import { startTestApi, type TestApi } from '../support/service.ts'
+import { type Caller, startTestApi } from '../support/service.ts'
 import { post } from '../support/write.ts'
 
 const customer = {
@@ -25,7 +25,7 @@ const buildCustomerWithEmail = (email: string) => ({ ...customer, contact: { ema
 const other = buildCustomerWithEmail('other')
 const address = { addressLine1: '1 Sample St', city: 'Melbourne', country: 'Australia' }
 const canary = 'kanarie-Wachtwoord-7'
-const getDriver = async (caller: Pick<TestApi, 'get'>) => (await caller.get('/capabilities')).json.data.backOffice
+const getDriver = async (caller: Pick<Caller, 'get'>) => (await caller.get('/capabilities')).json.data.backOffice
 
 const simulator = await startSimulator({ release: '2025.1' })
 const older = await startSimulator({ release: '2021.3' })
@@ -38,6 +38,24 @@ after(async () => {
   await older.close()
 })
 const settingsFor = ({ url }: Simulator) => ({ driver: 'apparel21' as const, url, country: 'AU' })
+
+async function useEmbedded(caller: Pick<Caller, 'get' | 'service'>) {
+  await setBackOffice(api.db, api.keys, caller.service, { driver: 'embedded' })
+  await waitUntil(
+    async () => (await getDriver(caller)).driver === 'embedded',
+    'the service uses the embedded driver',
+    5_000,
+  )
+}
+
+/** Reads capabilities until the server calls the service's own back office. */
+async function waitForCall(caller: Pick<Caller, 'get'>, { ledger }: Simulator) {
+  const isCalled = async () => {
+    await getDriver(caller)
+    return ledger.calls.length > 0
+  }
+  await waitUntil(isCalled, 'the back office is called', 5_000)
+}
 
 describe('the back office of a service', () => {
   test('a service uses its own back office or the default', async () => {
@@ -53,12 +71,7 @@ describe('the back office of a service', () => {
     )
     assert.equal((await getDriver(api)).release, '2025.1')
 
-    await setBackOffice(api.db, api.keys, otherCaller.service, { driver: 'embedded' })
-    await waitUntil(
-      async () => (await getDriver(otherCaller)).driver === 'embedded',
-      'the service uses the embedded driver',
-      5_000,
-    )
+    await useEmbedded(otherCaller)
 
     await deleteBackOffice(api.db, otherCaller.service)
     await waitUntil(
@@ -139,12 +152,7 @@ describe('the back office of a service', () => {
   test('capabilities list back office data missing for the settings, with either driver', async () => {
     const settings = { vouchersEnabled: true, voucherType: 'GV_EMAIL', giftCardSku: 'GIFT' }
     const [remote, embedded] = [await api.createService(settings), await api.createService(settings)]
-    await setBackOffice(api.db, api.keys, embedded.service, { driver: 'embedded' })
-    await waitUntil(
-      async () => (await getDriver(embedded)).driver === 'embedded',
-      'the service uses the embedded driver',
-      5_000,
-    )
+    await useEmbedded(embedded)
     for (const caller of [remote, embedded]) {
       const listReasons = async () => {
         const { capabilities } = (await caller.get('/capabilities')).json.data
@@ -190,17 +198,8 @@ describe('the back office of a service', () => {
     const [stuck, free, embedded] = [await api.createService(), await api.createService(), await api.createService()]
     const hanging = await startSimulator()
     await setBackOffice(api.db, api.keys, stuck.service, settingsFor(hanging))
-    await setBackOffice(api.db, api.keys, embedded.service, { driver: 'embedded' })
-    await waitUntil(
-      async () => (await getDriver(embedded)).driver === 'embedded',
-      'the service uses the embedded driver',
-      5_000,
-    )
-    const isConnected = async () => {
-      await getDriver(stuck)
-      return hanging.ledger.calls.length > 0
-    }
-    await waitUntil(isConnected, 'the back office is called', 5_000)
+    await useEmbedded(embedded)
+    await waitForCall(stuck, hanging)
     hanging.faults.add({ kind: 'hang', path: '/Persons' })
     let responseCount = 0
     const writes = Promise.all(
@@ -252,11 +251,7 @@ describe('the back office of a service', () => {
     const lone = await api.createService()
     const removed = await startSimulator()
     await setBackOffice(api.db, api.keys, lone.service, settingsFor(removed))
-    const isConnected = async () => {
-      await getDriver(lone)
-      return removed.ledger.calls.length > 0
-    }
-    await waitUntil(isConnected, 'the back office is called', 5_000)
+    await waitForCall(lone, removed)
     await removed.close()
     const created = await post(lone, '/customers', customer)
     assert.equal(created.status, 503, created.text)
