@@ -1,5 +1,6 @@
+import assert from 'node:assert/strict'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, type Db, sql } from '../../../src/database/db.ts'
-import { waitUntil } from '../processes.ts'
 
 /** Runs statements in a transaction and holds their locks. Returns a function that releases the locks. */
 export async function holdLocks({ pool }: Pick<Database, 'pool'>, ...statements: string[]): Promise<() => void> {
@@ -16,8 +17,14 @@ export async function holdLocks({ pool }: Pick<Database, 'pool'>, ...statements:
 }
 
 /** Waits until a lock blocks at least `count` connections to the database. Fails after 30 s. */
-export const waitForBlockedConnections = ({ db }: { db: Db }, count = 1) =>
-  waitUntil(async () => (await db.run(blockedConnections)) >= count, `at least ${count} blocked connections`, 30_000)
-
-const blockedConnections = sql`
-  select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+export async function waitForBlockedConnections({ db }: { db: Db }, count = 1): Promise<void> {
+  const deadline = performance.now() + 30_000
+  for (;;) {
+    const blockedCount = await db.run(
+      sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    if (blockedCount >= count) return
+    assert.ok(performance.now() < deadline, `locks block ${blockedCount} connections instead of ${count}`)
+    await delay(20)
+  }
+}
