@@ -48,7 +48,7 @@ export async function startSftpFixture() {
     sftpHostKey: sshd.hostKey,
     sftpKeyFile: sshd.keyFile,
   }
-  const changeSettings = (change: Change) =>
+  const buildSettings = (change: Change) =>
     Object.fromEntries(
       Object.entries({ ...settings, ...change }).filter(([, value]) => value !== undefined),
     ) as unknown as BackOfficeSettings
@@ -57,7 +57,7 @@ export async function startSftpFixture() {
   let job: Job
   /** Sets the back office and creates the job again, so that the job has seen no file yet. */
   async function setBackOfficeSettings(change: Change) {
-    await setBackOffice(db, keys, luma, changeSettings(change))
+    await setBackOffice(db, keys, luma, buildSettings(change))
     offices?.close()
     offices = await openBackOffices({ db, keys, defaults: { driver: 'embedded' }, log })
     job = buildBackOfficeJobs(offices)['import-exports'] ?? assert.fail()
@@ -94,7 +94,7 @@ export async function startSftpFixture() {
     secret,
     keys,
     settings,
-    changeSettings,
+    buildSettings,
     setBackOfficeSettings,
     runJob,
     logLines,
@@ -103,7 +103,7 @@ export async function startSftpFixture() {
       await runJob()
     },
     async withExportFolder<T>(work: (place: ExportFolder) => Promise<T>, change: Change = {}) {
-      const place = await openExports(changeSettings(change), createSignal())
+      const place = await openExports(buildSettings(change), createSignal())
       try {
         return await work(place)
       } finally {

@@ -42,7 +42,7 @@ describe('signing in to an SFTP server', { skip: sshdMissing }, async () => {
     secret,
     keys,
     settings,
-    changeSettings,
+    buildSettings,
     setBackOfficeSettings,
     runJob,
     logLines,
@@ -131,7 +131,7 @@ describe('signing in to an SFTP server', { skip: sshdMissing }, async () => {
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
     const ownSettings = { exportFolder: `sftp://luma@127.0.0.1:${port}${sshd.folder}`, sftpPassword: canary }
-    await setBackOffice(db, keys, luma, changeSettings({ ...ownSettings, sftpKeyFile: undefined }))
+    await setBackOffice(db, keys, luma, buildSettings({ ...ownSettings, sftpKeyFile: undefined }))
     const row = await db.row<{ text: string }>(
       sql`select row_to_json(b)::text || encode(sftp_password, 'escape') as text from back_office b`,
     )

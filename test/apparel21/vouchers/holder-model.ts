@@ -22,7 +22,7 @@ export interface Act {
 /** Concurrent operations, at most one per shopper. `next` happens after them. */
 export interface Round {
   acts: (Act | undefined)[]
-  next: 'nothing' | 'locks run out' | 'follow up'
+  next: 'nothing' | 'locks expire' | 'recover writes'
 }
 
 const act = fc.record<Act>({
@@ -39,7 +39,7 @@ export const shoppers = 3
 export const rounds = fc.array(
   fc.record<Round>({
     acts: fc.array(fc.option(act, { nil: undefined, freq: 5 }), { minLength: shoppers, maxLength: shoppers }),
-    next: fc.constantFrom('nothing', 'nothing', 'nothing', 'locks run out', 'follow up'),
+    next: fc.constantFrom('nothing', 'nothing', 'nothing', 'locks expire', 'recover writes'),
   }),
   { minLength: 2, maxLength: 12 },
 )
@@ -54,15 +54,15 @@ export const leaseLost = 'idempotency_in_progress'
  * Permitted outcomes. `asHolder` applies to a shopper that held the voucher at the beginning and had not begun to
  * release it.
  */
-const permitted: Record<Operation, { anybody: readonly string[]; asHolder: readonly string[] }> = {
-  'look up': { anybody: ['200', 'voucher_unusable'], asHolder: ['200', 'voucher_unusable'] },
-  validate: { anybody: ['200', 'voucher_locked', ...noBalance], asHolder: ['voucher_locked', ...noBalance] },
-  lock: { anybody: ['200', ...rejected], asHolder: ['200'] },
-  unlock: { anybody: ['200', ...rejected], asHolder: ['200'] },
-  'lock by PIN': { anybody: ['200', 'voucher_locked', ...noBalance], asHolder: ['voucher_locked', ...noBalance] },
-  draw: { anybody: ['201', leaseLost, ...rejected, ...noBalance], asHolder: ['201', leaseLost, ...noBalance] },
+const permitted: Record<Operation, { anyShopper: readonly string[]; asHolder: readonly string[] }> = {
+  'look up': { anyShopper: ['200', 'voucher_unusable'], asHolder: ['200', 'voucher_unusable'] },
+  validate: { anyShopper: ['200', 'voucher_locked', ...noBalance], asHolder: ['voucher_locked', ...noBalance] },
+  lock: { anyShopper: ['200', ...rejected], asHolder: ['200'] },
+  unlock: { anyShopper: ['200', ...rejected], asHolder: ['200'] },
+  'lock by PIN': { anyShopper: ['200', 'voucher_locked', ...noBalance], asHolder: ['voucher_locked', ...noBalance] },
+  draw: { anyShopper: ['201', leaseLost, ...rejected, ...noBalance], asHolder: ['201', leaseLost, ...noBalance] },
   repeat: {
-    anybody: ['201', leaseLost, ...rejected, ...noBalance],
+    anyShopper: ['201', leaseLost, ...rejected, ...noBalance],
     asHolder: ['201', leaseLost, ...rejected, ...noBalance],
   },
 }
@@ -102,8 +102,8 @@ export function createHistory() {
       const to = performance.now()
       const { shopper, operation, outcome } = operationResult
       history.push({ ...operationResult, to })
-      const { anybody, asHolder } = permitted[operation]
-      const permittedOutcomes = [...alwaysPermitted, ...(wasHolding ? asHolder : anybody)]
+      const { anyShopper, asHolder } = permitted[operation]
+      const permittedOutcomes = [...alwaysPermitted, ...(wasHolding ? asHolder : anyShopper)]
       assert.ok(
         permittedOutcomes.includes(outcome),
         `${shopper}: ${operation} ended with ${outcome}, holding: ${wasHolding}\n${formatHistory()}`,

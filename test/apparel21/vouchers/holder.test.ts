@@ -107,8 +107,8 @@ async function runRound(round: Round, shopperStates: readonly Shopper[], history
   shop.failCommits(0)
   await clearFailures(api)
   const isOpen = acts.some(({ act }) => act.fault && (act.operation === 'draw' || act.operation === 'repeat'))
-  if (isOpen || round.next === 'follow up') await shop.recoverWrites()
-  if (round.next === 'locks run out') await expireLocks(history)
+  if (isOpen || round.next === 'recover writes') await shop.recoverWrites()
+  if (round.next === 'locks expire') await expireLocks(history)
 }
 
 async function expireLocks(history: ReturnType<typeof createHistory>) {

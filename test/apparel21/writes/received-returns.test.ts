@@ -31,14 +31,14 @@ test('items already returned another way cannot be returned again', async () => 
 })
 
 test('a lost return whose lines are already marked is found later', async () => {
-  for (const finish of ['repeat', 'follow up'] as const) {
+  for (const finish of ['repeat', 'recovery'] as const) {
     simulator.ledger.clear()
     const order = await placeOrder({ [tee.sku]: 2, [hat.sku]: 1 })
     const key = withKey()
     simulator.faults.add({ kind: 'lost-response', method: 'POST', path: '/Persons/*/Returns', times: 1 })
     assertProblem(await postReturn(order.id, { [tee.sku]: 2 }, {}, key), 'outcome_unknown', api.baseUrl)
     simulator.change({ kind: 'receive-return', id: getLastReturn().id })
-    if (finish === 'follow up') await shop.recoverWrites()
+    if (finish === 'recovery') await shop.recoverWrites()
     const record = getCreatedRecord(await postReturn(order.id, { [tee.sku]: 2 }, {}, key))
     assert.deepEqual([record.returnNumber, countUpstreamReturns()], [getLastReturn().number, 1], finish)
     assert.deepEqual(await getReturnable(order.id), [
