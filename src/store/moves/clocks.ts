@@ -1,8 +1,14 @@
 import { type Db, sql } from '../../database/db.ts'
 
-/** Returns the time of a database's clock as the text of a `timestamptz`. */
-export const readClock = async (db: Db) =>
-  (await db.row<{ at: string }>(sql`select clock_timestamp()::text as at`))?.at ?? 'infinity'
+/**
+ * True if a database's clock of lists has passed a time. If the clock is far behind, because the clock of another database was set back, it
+ * continues from that time (contributing/decisions/0036).
+ */
+export async function reachListTime(db: Db, at: string) {
+  await db.run(sql`
+    select correct_clock(${at}::timestamptz) where ${at}::timestamptz > list_clock(clock_timestamp()) + interval '2 seconds'`)
+  return Boolean(await db.row(sql`select true as "is" where list_clock(clock_timestamp()) > ${at}::timestamptz`))
+}
 
 /** True if the database's clock has passed a time. */
 export const hasPassed = async (db: Db, at: string) =>

@@ -6,7 +6,7 @@ import { startPostgres } from '../../../src/postgres/postgres.ts'
 import { requireMovable } from '../../../src/runtime/shards/moves/requirements.ts'
 import { waitForWriteLocks } from '../../../src/store/lists/wait-for-writers.ts'
 import { captureChangedKeys, readChangedKeys } from '../../../src/store/moves/changed-keys.ts'
-import { readClock } from '../../../src/store/moves/clocks.ts'
+import { reachListTime } from '../../../src/store/moves/clocks.ts'
 import * as comparing from '../../../src/store/moves/compare-table.ts'
 import * as moves from '../../../src/store/moves/moves.ts'
 import * as pausing from '../../../src/store/moves/pause-writes.ts'
@@ -59,7 +59,7 @@ export async function tourMove(api: TestApi) {
     await tx.run(sql`select next_change_timestamp(${id}, null)`)
     await waitForWriteLocks(db, { id }, AbortSignal.timeout(100)).catch(() => {})
   })
-  await readClock(db)
+  await reachListTime(db, '2000-01-01T00:00:00Z')
   const databasePair = { source: db, target: db }
   await copyRemainingRows(databasePair, { ...move, serviceId: id })
   await copyRequestLog(databasePair, { ...move, serviceId: id }, AbortSignal.timeout(60_000))

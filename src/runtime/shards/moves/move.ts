@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../../../database/db.ts'
+import { readDatabaseTime } from '../../../store/lists/change-timestamp.ts'
 import { waitForWriteLocks } from '../../../store/lists/wait-for-writers.ts'
-import { hasPassed, readClock } from '../../../store/moves/clocks.ts'
+import { hasPassed, reachListTime } from '../../../store/moves/clocks.ts'
 import { type Comparison, startComparison } from '../../../store/moves/compare.ts'
 import { countRows } from '../../../store/moves/compare-table.ts'
 import { drainService } from '../../../store/moves/drain.ts'
@@ -178,13 +179,13 @@ async function switchService(
   const timely = AbortSignal.any([signal, AbortSignal.timeout(maxPauseMs - 300)])
   try {
     await waitForWriteLocks(source, { id: move.serviceId }, timely)
-    const written = await readClock(source)
+    const written = await readDatabaseTime(source)
     await Promise.all([comparison.update(timely), copyRemainingRows({ source, target }, move)])
     const different = comparison.differentTables()
     if (different.length) throw new Error(`The copied rows of ${different.join(', ')} differ from the source.`)
     timely.throwIfAborted()
     // A reader must not see an earlier `asOf` at the target than at the source.
-    while (!(await hasPassed(target, written))) await delay(20, undefined, { signal: timely })
+    while (!(await reachListTime(target, written))) await delay(20, undefined, { signal: timely })
   } catch (error) {
     if (timely.aborted && !signal.aborted)
       throw new Error(
